@@ -1,0 +1,132 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sql, type Transaction } from 'kysely';
+import type { DB } from '../../generated/database.ts';
+import { createClient, findClient } from '../../src/accounts/client.ts';
+import { allScopes } from '../../src/accounts/scopes.ts';
+import type { Database } from '../../src/db/database.ts';
+import { type DemoCategory, type DemoLocation, type DemoMenu, demoLocations } from './data.ts';
+
+/** Credentials of the demo account, and a menu and item of it to try. */
+export interface DemoClient {
+  client_id: string;
+  client_secret: string;
+  menu_id: number;
+  item_id: number;
+}
+
+const account = 'Demo';
+
+/**
+ * Loads the demo account and makes a client for it.
+ * @param ifEmpty do nothing unless the database holds no account.
+ * @param keepIn directory where the credentials are kept, so that a later start can show them again.
+ * @returns the client, or the kept one, or undefined when there is nothing to show.
+ */
+export async function loadDemo(
+  database: Database,
+  { ifEmpty, keepIn }: { ifEmpty: boolean; keepIn?: string },
+): Promise<DemoClient | undefined> {
+  const file = keepIn && join(keepIn, 'demo-client.json');
+  if (ifEmpty && (await holdsAccount(database))) return file ? keptClient(database, file) : undefined;
+  const { client_id, client_secret, account_id } = await createClient(database, {
+    account,
+    scopes: [...allScopes],
+    locationIds: null,
+  });
+  const first = await database.transaction().execute((transaction) => insertMenus(transaction, account_id));
+  const demo = { client_id, client_secret, ...first };
+  if (file) await writeFile(file, JSON.stringify(demo), { mode: 0o600 });
+  return demo;
+}
+
+async function holdsAccount(database: Database): Promise<boolean> {
+  return (await database.selectFrom('account').select('account_id').limit(1).execute()).length > 0;
+}
+
+async function keptClient(database: Database, file: string): Promise<DemoClient | undefined> {
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  const demo: DemoClient = JSON.parse(text);
+  return (await findClient(database, demo.client_id)) && demo;
+}
+
+async function insertMenus(
+  transaction: Transaction<DB>,
+  account_id: number,
+): Promise<{ menu_id: number; item_id: number }> {
+  let first: { menu_id: number; item_id: number } | undefined;
+  for (const location of demoLocations) {
+    const location_id = await insertLocation(transaction, account_id, location);
+    for (const [sort_order, menu] of location.menus.entries()) {
+      const inserted = await insertMenu(transaction, { account_id, location_id, sort_order }, menu);
+      first ??= inserted;
+    }
+  }
+  if (!first) throw new Error('the demo data holds no menu');
+  return first;
+}
+
+async function insertLocation(
+  transaction: Transaction<DB>,
+  account_id: number,
+  location: DemoLocation,
+): Promise<number> {
+  const { menus: _, address, ...fields } = location;
+  const { location_id } = await transaction
+    .insertInto('location')
+    .values({ account_id, ...fields, address: JSON.stringify(address) })
+    .returning('location_id')
+    .executeTakeFirstOrThrow();
+  return location_id;
+}
+
+async function insertMenu(
+  transaction: Transaction<DB>,
+  place: { account_id: number; location_id: number; sort_order: number },
+  menu: DemoMenu,
+): Promise<{ menu_id: number; item_id: number }> {
+  const { categories, ...fields } = menu;
+  const { menu_id } = await transaction
+    .insertInto('menu')
+    .values({ ...place, ...fields })
+    .returning('menu_id')
+    .executeTakeFirstOrThrow();
+  const { account_id, location_id } = place;
+  const items: number[] = [];
+  for (const [sort_order, category] of categories.entries()) {
+    items.push(
+      ...(await insertCategory(transaction, { account_id, location_id, menu_id, sort_order }, category)),
+    );
+  }
+  return { menu_id, item_id: Math.min(...items) };
+}
+
+async function insertCategory(
+  transaction: Transaction<DB>,
+  place: { account_id: number; location_id: number; menu_id: number; sort_order: number },
+  category: DemoCategory,
+): Promise<number[]> {
+  const { items, ...fields } = category;
+  const { category_id } = await transaction
+    .insertInto('category')
+    .values({ ...place, ...fields })
+    .returning('category_id')
+    .executeTakeFirstOrThrow();
+  const rows = await transaction
+    .insertInto('item')
+    .values(
+      items.map(({ is_available = true, ...item }, sort_order) => ({
+        ...place,
+        ...item,
+        category_id,
+        sort_order,
+        is_available,
+        allergens: sql`${item.allergens}::text[]`,
+        dietary_tags: sql`${item.dietary_tags}::text[]`,
+      })) as never,
+    )
+    .returning('item_id')
+    .execute();
+  return rows.map((row) => row.item_id);
+}

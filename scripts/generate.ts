@@ -1,0 +1,46 @@
+/**
+ * Derives everything in generated/ from the contract and the migrations. With --check it changes nothing and
+ * fails when a committed file is not what it would write.
+ */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { apiTypes } from './generate/api-types.ts';
+import { bundle } from './generate/bundle.ts';
+import { databaseTypes } from './generate/database-types.ts';
+import { operationTable } from './generate/operation-table.ts';
+
+if (process.argv.includes('--help')) {
+  console.log(
+    'usage: npm run generate [-- --check]\n\nWrites generated/ from openapi/ and src/db/migrations/.',
+  );
+  process.exit(0);
+}
+const check = process.argv.includes('--check');
+const directory = new URL('../generated/', import.meta.url);
+
+const scratch = await mkdtemp(join(tmpdir(), 'generate-'));
+try {
+  const document = await bundle(scratch);
+  const files: Record<string, string> = {
+    'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
+    'api.ts': await apiTypes(scratch),
+    'operations.ts': operationTable(document),
+    'database.ts': await databaseTypes(scratch),
+  };
+  const stale: string[] = [];
+  for (const [name, text] of Object.entries(files)) {
+    const file = new URL(name, directory);
+    if ((await readFile(file, 'utf8').catch(() => '')) === text) continue;
+    stale.push(`generated/${name}`);
+    if (!check) await writeFile(file, text);
+  }
+  if (check && stale.length > 0) {
+    console.error(`not what the contract and the migrations say: ${stale.join(', ')}; run make generate`);
+    process.exitCode = 1;
+  } else {
+    console.log(stale.length > 0 ? `wrote ${stale.join(', ')}` : 'generated/ is current');
+  }
+} finally {
+  await rm(scratch, { recursive: true, force: true });
+}

@@ -1,0 +1,54 @@
+import type { OpenApiDocument, Operation } from './bundle.ts';
+
+/** The table the server is wired by, and the type that every handler page must satisfy. */
+export function operationTable(document: OpenApiDocument): string {
+  const rows = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => row(method, path, operation)),
+  );
+  rows.sort((a, b) => (a.id < b.id ? -1 : 1));
+  return `// Generated from openapi/ by \`make generate\`; do not edit.
+import type { Scope } from '../src/accounts/scopes.ts';
+import type { Handler } from '../src/http/handler.ts';
+
+export interface OperationFacts {
+  method: string;
+  /** Below the base path, with {parameters}. */
+  path: string;
+  /** Sets of scopes, one of which suffices; empty: public. */
+  security: readonly (readonly Scope[])[];
+  /** null: the operation takes no body. */
+  body: { required: boolean; mediaTypes: readonly string[] } | null;
+  /** A quota of its own, in place of the client's. */
+  rateLimit: { limit: number; windowSeconds: number; per: 'client' | 'address' } | null;
+  /** Documented statuses. */
+  statuses: readonly number[];
+}
+
+export type OperationId = keyof Handlers;
+
+export const operations: Record<OperationId, OperationFacts> = {
+${rows.map(({ id, facts }) => `  ${id}: ${JSON.stringify(facts)},`).join('\n')}
+};
+
+export interface Handlers {
+${rows.map(({ id }) => `  ${id}: Handler<'${id}'>;`).join('\n')}
+}
+`;
+}
+
+function row(method: string, path: string, operation: Operation) {
+  const { operationId: id, security, requestBody, responses, 'x-rate-limit': limit } = operation;
+  const facts = {
+    method: method.toUpperCase(),
+    path,
+    security: security?.map((requirement) => Object.values(requirement).flat()),
+    body: requestBody
+      ? { required: requestBody.required ?? false, mediaTypes: Object.keys(requestBody.content) }
+      : null,
+    rateLimit: limit ? { limit: limit.limit, windowSeconds: limit.window_seconds, per: limit.per } : null,
+    statuses: Object.keys(responses)
+      .filter((status) => status !== 'default')
+      .map(Number),
+  };
+  return { id, facts };
+}

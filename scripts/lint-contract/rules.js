@@ -1,0 +1,260 @@
+/**
+ * Our own rules for the contract, beside those of Redocly. They say what its ready-made rules cannot: that
+ * everything a generator would have to name has a name, and that everything has a bound. `redocly.yaml` turns
+ * them on; `violations.yaml` breaks each of them once.
+ */
+export default function menuManagementRules() {
+  return {
+    id: 'contract',
+    rules: {
+      oas3: {
+        'operation-id-verb-noun': OperationIdVerbNoun,
+        'operation-one-tag': OperationOneTag,
+        'operation-default-error': OperationDefaultError,
+        'operation-explicit-security': OperationExplicitSecurity,
+        'error-is-problem': ErrorIsProblem,
+        'schema-named': SchemaNamed,
+        'string-bounded': StringBounded,
+        'integer-bounded': IntegerBounded,
+        'array-bounded': ArrayBounded,
+        'property-described': PropertyDescribed,
+        'property-example': PropertyExample,
+      },
+    },
+  };
+}
+
+const VERBS = [
+  'create',
+  'delete',
+  'export',
+  'get',
+  'import',
+  'issue',
+  'list',
+  'reorder',
+  'replay',
+  'retry',
+  'rotate',
+  'set',
+  'test',
+  'toggle',
+  'update',
+];
+const VERB_NOUN = new RegExp(`^(${VERBS.join('|')})([A-Z][a-z0-9]*)+$`);
+
+/** operationId is camelCase: a verb of the list, then a noun. */
+function OperationIdVerbNoun() {
+  return inPaths((operation, ctx) => {
+    if (!VERB_NOUN.test(operation.operationId ?? '')) {
+      const verbs = VERBS.join(', ');
+      ctx.report({
+        message: `operationId must be camelCase, a verb and a noun. Verbs: ${verbs}.`,
+        location: at(ctx, operation, 'operationId'),
+      });
+    }
+  });
+}
+
+/** Each operation, webhooks included, has exactly one tag. */
+function OperationOneTag() {
+  return {
+    Operation: {
+      enter(operation, ctx) {
+        if (operation.tags?.length !== 1) {
+          ctx.report({
+            message: 'An operation must have exactly one tag.',
+            location: at(ctx, operation, 'tags'),
+          });
+        }
+      },
+    },
+  };
+}
+
+/** Each operation says what an unforeseen error looks like. */
+function OperationDefaultError() {
+  return inPaths((operation, ctx) => {
+    if (!operation.responses?.default) {
+      ctx.report({
+        message: 'An operation must have a `default` response.',
+        location: at(ctx, operation, 'responses'),
+      });
+    }
+  });
+}
+
+/** Each operation, webhooks included, says who may call it; `[]` says everybody. */
+function OperationExplicitSecurity() {
+  return {
+    Operation: {
+      enter(operation, ctx) {
+        if (!Array.isArray(operation.security)) {
+          ctx.report({
+            message: 'An operation must have its own `security`.',
+            location: ctx.location.key(),
+          });
+        }
+      },
+    },
+  };
+}
+
+/** Each error answer is `application/problem+json` with the schema Error; issueToken may also use OAuthError. */
+function ErrorIsProblem() {
+  return inPaths((operation, ctx) => {
+    for (const [status, response] of Object.entries(operation.responses ?? {})) {
+      if (!/^([45]|default$)/.test(status)) continue;
+      const { content } = resolve(ctx, response).node;
+      if (isOnly(content, 'application/problem+json', 'Error')) continue;
+      if (operation.operationId === 'issueToken' && isOnly(content, 'application/json', 'OAuthError'))
+        continue;
+      ctx.report({
+        message: `Response ${status} must be application/problem+json with the schema Error, and nothing else.`,
+        location: ctx.location.child(['responses', status]).key(),
+      });
+    }
+  });
+}
+
+function isOnly(content, mediaType, schemaName) {
+  const reference = content?.[mediaType]?.schema?.$ref ?? '';
+  return Object.keys(content ?? {}).length === 1 && nameOf(reference) === schemaName;
+}
+
+/** Schemas of objects, unions and enums are components, so that generated code has a name for them. */
+function SchemaNamed() {
+  return eachSchema((schema, ctx) => {
+    const union = [...(schema.oneOf ?? []), ...(schema.anyOf ?? []), ...(schema.allOf ?? [])];
+    const isNullableReference = union.length === 2 && union.some((member) => member.type === 'null');
+    const wantsName =
+      hasType(schema, 'object') || schema.properties || schema.enum || (union.length && !isNullableReference);
+    if (wantsName && !isNamed(ctx)) {
+      ctx.report({
+        message: 'A schema of an object, a union or an enum must be a component of its own.',
+        location: ctx.location.key(),
+      });
+    }
+  });
+}
+
+/** Strings have a maxLength; constants and enums are bounded by what they are. */
+function StringBounded() {
+  return eachSchema((schema, ctx) => {
+    const isFixed = schema.enum !== undefined || schema.const !== undefined;
+    if (hasType(schema, 'string') && !isFixed) need(ctx, schema, ['maxLength']);
+  });
+}
+
+/** Integers have a minimum and a maximum. */
+function IntegerBounded() {
+  return eachSchema((schema, ctx) => {
+    if (hasType(schema, 'integer')) need(ctx, schema, ['minimum', 'maximum']);
+  });
+}
+
+/** Arrays have a maxItems. */
+function ArrayBounded() {
+  return eachSchema((schema, ctx) => {
+    if (hasType(schema, 'array')) need(ctx, schema, ['maxItems']);
+  });
+}
+
+function need(ctx, schema, keywords) {
+  const missing = keywords.filter((keyword) => schema[keyword] === undefined);
+  if (missing.length) {
+    ctx.report({ message: `This schema needs ${missing.join(' and ')}.`, location: ctx.location.key() });
+  }
+}
+
+/** Each property has a description, its own or that of the schema it refers to. */
+function PropertyDescribed() {
+  return eachProperty((name, property, ctx) => {
+    if (!firstInChain(ctx, property, 'description')) {
+      ctx.report({
+        message: `Property ${name} needs a description.`,
+        location: ctx.location.child(name).key(),
+      });
+    }
+  });
+}
+
+/** Each property has an example, its own or that of the schema it refers to; objects have those of their properties. */
+function PropertyExample() {
+  return eachProperty((name, property, ctx) => {
+    const { node, from } = resolve(ctx, property);
+    const item = node.items ? resolve(ctx, node.items, from).node : node;
+    if (isComposite(node) || isComposite(item)) return;
+    if (firstInChain(ctx, property, 'example') === undefined) {
+      ctx.report({
+        message: `Property ${name} needs an example.`,
+        location: ctx.location.child(name).key(),
+      });
+    }
+  });
+}
+
+function isComposite(schema) {
+  return Boolean(hasType(schema, 'object') || schema.properties || schema.oneOf || schema.anyOf);
+}
+
+function inPaths(check) {
+  return { Paths: { Operation: { enter: (operation, ctx) => check(operation, ctx) } } };
+}
+
+function eachSchema(check) {
+  return { Schema: { enter: (schema, ctx) => check(schema, ctx) } };
+}
+
+function eachProperty(check) {
+  return {
+    SchemaProperties: {
+      enter(properties, ctx) {
+        for (const [name, property] of Object.entries(properties)) check(name, property, ctx);
+      },
+    },
+  };
+}
+
+/** A schema has a name when a `$ref` leads to it, or when it stands in `components.schemas` itself. */
+function isNamed(ctx) {
+  return ctx.rawNode.$ref !== undefined || /^#\/components\/schemas\/[^/]+$/.test(ctx.location.pointer);
+}
+
+function nameOf(reference) {
+  return reference
+    .split('/')
+    .at(-1)
+    .replace(/\.yaml$/, '');
+}
+
+function hasType(schema, type) {
+  return [schema.type].flat().includes(type);
+}
+
+/** Follows `$ref`s to the end; `from` is the file that the result stands in. */
+function resolve(ctx, node, from) {
+  while (node?.$ref !== undefined) {
+    const target = ctx.resolve(node, from);
+    if (!target.node) return { node: {}, from };
+    node = target.node;
+    from = target.location.source.absoluteRef;
+  }
+  return { node, from };
+}
+
+/** The first value of `keyword` on the way from `node` along its `$ref`s, as the nearer one overrides. */
+function firstInChain(ctx, node, keyword) {
+  let from;
+  while (node[keyword] === undefined && node.$ref !== undefined) {
+    const target = ctx.resolve(node, from);
+    if (!target.node) return undefined;
+    node = target.node;
+    from = target.location.source.absoluteRef;
+  }
+  return node[keyword];
+}
+
+function at(ctx, operation, key) {
+  return operation[key] === undefined ? ctx.location.key() : ctx.location.child(key);
+}

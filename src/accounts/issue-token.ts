@@ -1,0 +1,71 @@
+import { OAuthFault } from '../http/errors.ts';
+import type { Call, Reply } from '../http/handler.ts';
+import { ok } from '../http/reply.ts';
+import { authenticateClient } from './client.ts';
+import { impliedScopes, isScope, type Scope } from './scopes.ts';
+import { tokenLifetime } from './tokens.ts';
+
+/** Client credentials grant, RFC 6749, section 4.4. */
+export async function issueToken({
+  body,
+  authorization,
+  database,
+  tokens,
+}: Call<'issueToken'>): Promise<Reply<'issueToken'>> {
+  if (body.grant_type !== 'client_credentials') {
+    throw new OAuthFault('unsupported_grant_type', 'Only client_credentials is served.');
+  }
+  const { id, secret } = credentials(authorization, body);
+  const client = await authenticateClient(database, id, secret);
+  if (!client) throw new OAuthFault('invalid_client', 'Unknown or disabled client, or a wrong secret.');
+
+  const scope = grantedScope(client.scopes, body.scope);
+  return ok(
+    {
+      access_token: tokens.issue({ sub: client.client_id, scope }),
+      token_type: 'Bearer',
+      expires_in: tokenLifetime,
+      scope,
+    },
+    { 'Cache-Control': 'no-store', Pragma: 'no-cache' },
+  );
+}
+
+// RFC 6749, section 2.3: exactly one way of authentication in a request.
+function credentials(
+  authorization: string | undefined,
+  body: Call<'issueToken'>['body'],
+): { id: string; secret: string } {
+  const basic = authorization?.match(/^Basic +([A-Za-z0-9+/]+={0,2}) *$/i)?.[1];
+  if (basic) {
+    if (body.client_secret !== undefined) {
+      throw new OAuthFault('invalid_request', 'Send the client secret once: by HTTP Basic or in the body.');
+    }
+    const [id = '', ...rest] = Buffer.from(basic, 'base64').toString().split(':');
+    return { id: formDecoded(id), secret: formDecoded(rest.join(':')) };
+  }
+  if (authorization !== undefined || body.client_id === undefined || body.client_secret === undefined) {
+    throw new OAuthFault('invalid_client', 'Send client_id and client_secret, by HTTP Basic or in the body.');
+  }
+  return { id: body.client_id, secret: body.client_secret };
+}
+
+// RFC 6749, section 2.3.1: both parts are form-encoded before they are joined.
+function formDecoded(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}
+
+function grantedScope(allowed: Scope[], asked: string | undefined): string {
+  if (asked === undefined) return allowed.join(' ');
+  const scopes = asked.split(' ').filter(Boolean);
+  const within = impliedScopes(allowed);
+  const beyond = scopes.find((scope) => !isScope(scope) || !within.has(scope));
+  if (beyond !== undefined || scopes.length === 0) {
+    throw new OAuthFault('invalid_scope', `This client may ask for: ${[...within].join(' ')}`);
+  }
+  return [...new Set(scopes)].join(' ');
+}

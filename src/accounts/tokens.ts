@@ -1,0 +1,57 @@
+import jwt from '@fastify/jwt';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { SigningKeys } from './signing-keys.ts';
+
+const issuer = 'menu-management-service';
+const audience = 'menu-management-service/api/v1';
+
+/** Seconds an access token is valid. */
+export const tokenLifetime = 3600;
+
+export interface Claims {
+  sub: string;
+  scope: string;
+}
+
+export interface Tokens {
+  /** A signed access token: a JWT (RFC 9068) with the client as `sub` and its scopes, space-separated. */
+  issue(claims: Claims): string;
+  /** The claims of the request's bearer token. @throws when there is none that this service issued. */
+  verify(request: FastifyRequest): Promise<Claims>;
+}
+
+/** Teaches the server to issue and verify tokens with the given keys. */
+export async function registerTokens(app: FastifyInstance, keys: SigningKeys): Promise<Tokens> {
+  await app.register(jwt, {
+    secret: {
+      private: keys.current.privateKey,
+      public: (_request, token, done) => {
+        const { kid } = (token as unknown as { header: { kid?: string } }).header;
+        keys.publicKey(kid).then(
+          (key) => void done(key ? null : new Error('unknown kid'), key),
+          (error) => void done(error, undefined),
+        );
+      },
+    },
+    decode: { complete: true },
+    sign: {
+      algorithm: 'ES256',
+      iss: issuer,
+      aud: audience,
+      expiresIn: tokenLifetime * 1000,
+      kid: keys.current.kid,
+    },
+    verify: {
+      algorithms: ['ES256'],
+      allowedIss: issuer,
+      allowedAud: audience,
+      requiredClaims: ['iss', 'aud', 'exp', 'iat', 'sub', 'scope'],
+      cache: 10_000,
+      cacheTTL: 60_000,
+    },
+  });
+  return {
+    issue: (claims) => app.jwt.sign({ ...claims, jti: crypto.randomUUID() }),
+    verify: (request) => request.jwtVerify<Claims>(),
+  };
+}

@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import Fastify, { type FastifyInstance, LogController } from 'fastify';
+import document from '../generated/openapi.json' with { type: 'json' };
+import { createCallers } from './accounts/caller.ts';
+import { loadSigningKeys } from './accounts/signing-keys.ts';
+import { registerTokens } from './accounts/tokens.ts';
+import type { Config } from './config.ts';
+import type { Database } from './db/database.ts';
+import { authenticate } from './http/authenticate.ts';
+import { bodyLimit } from './http/bodies.ts';
+import { registerContract } from './http/contract.ts';
+import { registerDocuments } from './http/documents.ts';
+import { ApiError, badRequest, notFound } from './http/errors.ts';
+import { registerHealth } from './http/health.ts';
+import { answerError, problem } from './http/problem.ts';
+import { createLimits } from './http/rate-limits.ts';
+import { createSeal } from './seal.ts';
+import type { Destination } from './webhooks/delivery/destination.ts';
+
+export interface Parts {
+  database: Database;
+  destination: Destination;
+  eventCommitted: () => void;
+}
+
+/**
+ * Builds the server, ready to listen but not listening.
+ * @throws when the contract and its handlers differ, or the database's keys cannot be read.
+ */
+export async function buildApp(
+  config: Pick<Config, 'rateLimitPerMinute' | 'encryptionKey' | 'logLevel'>,
+  { database, destination, eventCommitted }: Parts,
+): Promise<FastifyInstance> {
+  const app = Fastify({
+    logger: { level: config.logLevel, base: { service: 'menu-management-service' } },
+    logController: new LogController({ disableRequestLogging: true }),
+    requestIdHeader: false,
+    genReqId: (request) => saneRequestId(request.headers['x-request-id']) ?? `req_${randomUUID()}`,
+    bodyLimit,
+    routerOptions: { maxParamLength: 500, ignoreTrailingSlash: false },
+    frameworkErrors: answerError,
+    clientErrorHandler: answerClientError,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+  });
+  app.setErrorHandler(answerError);
+  app.setNotFoundHandler((request) => {
+    throw notFound(
+      `${request.method} ${request.url.split('?', 1)[0]?.slice(0, 200)} is not an address of this service.`,
+    );
+  });
+  app.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id));
+  logEachAnswer(app);
+
+  const seal = createSeal(config.encryptionKey);
+  const keys = await loadSigningKeys(database, seal);
+  const tokens = await registerTokens(app, keys);
+  const limits = await createLimits(app, config.rateLimitPerMinute);
+  const findCaller = createCallers(database);
+
+  registerHealth(app, database);
+  app.get('/.well-known/jwks.json', async (_request, reply) =>
+    reply.header('Cache-Control', 'public, max-age=300').send(keys.jwks()),
+  );
+  await registerDocuments(app, document);
+  await registerContract(
+    app,
+    document,
+    { database, tokens, seal, destination, eventCommitted },
+    {
+      authenticate: (operationId, alternatives) =>
+        authenticate({ tokens, findCaller, limits }, operationId, alternatives),
+      limits,
+    },
+  );
+  return app;
+}
+
+function saneRequestId(given: string | string[] | undefined): string | undefined {
+  return typeof given === 'string' && /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : undefined;
+}
+
+// One line an answer. Headers and bodies are never logged: they carry tokens and secrets.
+function logEachAnswer(app: FastifyInstance): void {
+  app.addHook('onResponse', async (request, reply) => {
+    request.log.info(
+      {
+        method: request.method,
+        path: request.url.split('?', 1)[0],
+        operation: request.routeOptions.config.operationId,
+        client: request.caller?.clientId,
+        status: reply.statusCode,
+        ms: Math.round(reply.elapsedTime * 10) / 10,
+      },
+      'answered',
+    );
+  });
+}
+
+// Raised by the HTTP parser, before there is a request: the answer is written by hand.
+function answerClientError(this: FastifyInstance, error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy(error);
+  const fault = parserFaults[error.code ?? ''] ?? badRequest('The request is not valid HTTP/1.1.');
+  const requestId = `req_${randomUUID()}`;
+  const body = JSON.stringify(problem(fault, requestId));
+  this.log.info(
+    { code: error.code, status: fault.status, reqId: requestId },
+    'request refused by the HTTP parser',
+  );
+  socket.end(
+    `HTTP/1.1 ${fault.status} ${fault.title}\r\nX-Request-Id: ${requestId}\r\nConnection: close\r\n` +
+      `Content-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}
+
+const parserFaults: Record<string, ApiError> = {
+  HPE_HEADER_OVERFLOW: new ApiError(
+    431,
+    'Request Header Fields Too Large',
+    'headers_too_large',
+    'The request line and headers may hold 16 KiB.',
+  ),
+  ERR_HTTP_REQUEST_TIMEOUT: new ApiError(
+    408,
+    'Request Timeout',
+    'request_timeout',
+    'The request took too long to arrive.',
+  ),
+};

@@ -1,0 +1,124 @@
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import ipaddr from 'ipaddr.js';
+import { defaultDataDir } from './db/embedded.ts';
+
+/** Everything the service can be told from outside; made once, at the process edge. */
+export interface Config {
+  port: number;
+  host: string;
+  /** Absent: the embedded Postgres in dataDir. */
+  databaseUrl?: string;
+  dataDir: string;
+  redisUrl?: string;
+  rateLimitPerMinute: number;
+  webhookAllowedNetworks: string[];
+  /** 32 bytes; seals webhook secrets and signing keys at rest. */
+  encryptionKey: Buffer;
+  logLevel: (typeof logLevels)[number];
+  role: (typeof roles)[number];
+  /** Processes that serve; more than one share the port. */
+  workers: number;
+}
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const roles = ['all', 'api', 'worker'] as const;
+
+/** A variable that cannot be used; its message is one line that names it. */
+export class ConfigError extends Error {}
+
+/**
+ * Reads and checks the environment.
+ * @throws ConfigError for the first variable with a bad value.
+ */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const dataDir = resolve(env['DATA_DIR'] || defaultDataDir());
+  return {
+    port: integer(env, 'PORT', 3000, 0, 65535),
+    host: env['HOST'] || '127.0.0.1',
+    ...optional('databaseUrl', url(env, 'DATABASE_URL', ['postgres:', 'postgresql:'])),
+    dataDir,
+    ...optional('redisUrl', url(env, 'REDIS_URL', ['redis:', 'rediss:'])),
+    rateLimitPerMinute: integer(env, 'RATE_LIMIT_PER_MINUTE', 1200, 1, 1_000_000_000),
+    webhookAllowedNetworks: networks(env),
+    encryptionKey: encryptionKey(env, dataDir),
+    logLevel: oneOf(env, 'LOG_LEVEL', logLevels, 'info'),
+    role: oneOf(env, 'ROLE', roles, 'all'),
+    workers: integer(env, 'WORKERS', 1, 1, 256),
+  };
+}
+
+function integer(env: NodeJS.ProcessEnv, name: string, fallback: number, min: number, max: number): number {
+  const text = env[name];
+  if (!text) return fallback;
+  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value >= min && value <= max)) {
+    throw new ConfigError(`${name} must be a whole number from ${min} to ${max}, not "${text}"`);
+  }
+  return value;
+}
+
+function oneOf<const T extends string>(
+  env: NodeJS.ProcessEnv,
+  name: string,
+  allowed: readonly T[],
+  fallback: T,
+): T {
+  const text = env[name];
+  if (!text) return fallback;
+  const value = allowed.find((one) => one === text);
+  if (!value) throw new ConfigError(`${name} must be one of ${allowed.join(', ')}, not "${text}"`);
+  return value;
+}
+
+// The value may hold a password, so the message never repeats it.
+function url(env: NodeJS.ProcessEnv, name: string, protocols: string[]): string | undefined {
+  const text = env[name];
+  if (!text) return undefined;
+  if (!URL.canParse(text) || !protocols.includes(new URL(text).protocol)) {
+    throw new ConfigError(
+      `${name} must be a URL that starts with ${protocols.map((p) => `${p}//`).join(' or ')}`,
+    );
+  }
+  return text;
+}
+
+function networks(env: NodeJS.ProcessEnv): string[] {
+  const list = (env['WEBHOOK_ALLOWED_NETWORKS'] ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter(Boolean);
+  const wrong = list.find((cidr) => !ipaddr.isValidCIDR(cidr));
+  if (wrong)
+    throw new ConfigError(`WEBHOOK_ALLOWED_NETWORKS must list CIDRs such as 10.0.0.0/8, not "${wrong}"`);
+  return list;
+}
+
+function encryptionKey(env: NodeJS.ProcessEnv, dataDir: string): Buffer {
+  const text = env['ENCRYPTION_KEY'] ?? storedEncryptionKey(dataDir);
+  const key = Buffer.from(text, 'base64');
+  if (key.length !== 32) {
+    throw new ConfigError(
+      'ENCRYPTION_KEY must be 32 bytes in base64, such as `openssl rand -base64 32` prints',
+    );
+  }
+  return key;
+}
+
+// Made once and kept beside the data it protects, so that the embedded default needs no set-up.
+function storedEncryptionKey(dataDir: string): string {
+  const file = resolve(dataDir, 'encryption.key');
+  try {
+    mkdirSync(dataDir, { recursive: true });
+    writeFileSync(file, randomBytes(32).toString('base64'), { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code !== 'EEXIST') throw new ConfigError(`DATA_DIR ${dataDir} cannot be used: ${message}`);
+  }
+  return readFileSync(file, 'utf8');
+}
+
+function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {
+  return value === undefined ? {} : ({ [key]: value } as { [P in K]?: V });
+}

@@ -1,0 +1,55 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Caller } from '../accounts/caller.ts';
+import type { Scope } from '../accounts/scopes.ts';
+import type { Claims, Tokens } from '../accounts/tokens.ts';
+import { insufficientScope, unauthorized } from './errors.ts';
+import type { Limits } from './rate-limits.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    caller: Caller | null;
+  }
+}
+
+/**
+ * The first check of a secured operation, before anything of the request is parsed: token (401), rate
+ * limit (429), scope (403).
+ * @param alternatives the contract's security requirements: one of these sets of scopes suffices.
+ */
+export function authenticate(
+  parts: {
+    tokens: Tokens;
+    findCaller: (clientId: string, scope: string) => Promise<Caller | undefined>;
+    limits: Limits;
+  },
+  operationId: string,
+  alternatives: readonly (readonly Scope[])[],
+): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
+  return async (request, reply) => {
+    const caller = await identify(request, parts);
+    if (!caller) {
+      await parts.limits.countFailedAuthentication(request);
+      throw request.headers.authorization === undefined
+        ? unauthorized('Send an access token: Authorization: Bearer <ACCESS_TOKEN>.', 'unauthorized')
+        : unauthorized('The access token is not valid, expired, or its client is disabled.', 'invalid_token');
+    }
+    request.caller = caller;
+    await parts.limits.count(request, reply, operationId);
+    if (!alternatives.some((scopes) => scopes.every((scope) => caller.scopes.has(scope)))) {
+      throw insufficientScope(alternatives.map((scopes) => scopes.join(' and ')));
+    }
+  };
+}
+
+async function identify(
+  request: FastifyRequest,
+  { tokens, findCaller }: Parameters<typeof authenticate>[0],
+): Promise<Caller | undefined> {
+  let claims: Claims;
+  try {
+    claims = await tokens.verify(request);
+  } catch {
+    return undefined;
+  }
+  return findCaller(claims.sub, claims.scope);
+}

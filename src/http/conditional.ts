@@ -1,0 +1,26 @@
+import { preconditionFailed } from './errors.ts';
+
+/** True when If-None-Match names the current state (RFC 9110, 13.1.2: weak comparison). */
+export function isCurrent(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false;
+  return (
+    ifNoneMatch.trim() === '*' || entityTags(ifNoneMatch).some((tag) => tag.replace(/^W\//, '') === etag)
+  );
+}
+
+/**
+ * The tags that If-Match accepts, for the statement's own `where`; null: whatever the state is.
+ * Strong comparison (RFC 9110, 13.1.1), so weak tags match nothing.
+ */
+export function acceptedTags(ifMatch: string | undefined): string[] | null {
+  return ifMatch === undefined || ifMatch.trim() === '*' ? null : entityTags(ifMatch);
+}
+
+/** @throws 412 when the current tag is not among the accepted ones. */
+export function requireMatch(accepted: string[] | null, etag: string): void {
+  if (accepted && !accepted.includes(etag)) throw preconditionFailed();
+}
+
+function entityTags(header: string): string[] {
+  return header.match(/(?:W\/)?"[^"]*"/g) ?? [];
+}

@@ -1,0 +1,153 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
+import openapiGlue from 'fastify-openapi-glue';
+import { type Handlers, type OperationId, operations } from '../../generated/operations.ts';
+import type { Scope } from '../accounts/scopes.ts';
+import type { Context } from '../context.ts';
+import { handlers } from '../operations.ts';
+import { ignoreBody, registerBodyParsers, requireBody } from './bodies.ts';
+import { methodNotAllowed } from './errors.ts';
+import type { Call } from './handler.ts';
+import type { Limits } from './rate-limits.ts';
+import { explainFaults, validatorCompiler } from './validation.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    operationId?: OperationId;
+  }
+}
+
+/** Base path of every operation. */
+export const prefix = '/api/v1';
+
+export interface Guards {
+  /** Checks token, limit and scope of a secured operation; see authenticate.ts. */
+  authenticate: (
+    operationId: string,
+    alternatives: readonly (readonly Scope[])[],
+  ) => (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+  limits: Limits;
+}
+
+/**
+ * Serves every operation of the contract: route, checks and validation come from the document, the work
+ * from src/operations.ts.
+ * @throws when a handler has no operation or an operation has no handler or no security.
+ */
+export async function registerContract(
+  app: FastifyInstance,
+  document: OpenApiDocument,
+  context: Context,
+  guards: Guards,
+): Promise<void> {
+  requireComplete(operations, handlers);
+  app.setValidatorCompiler(validatorCompiler);
+  app.setSchemaErrorFormatter(explainFaults);
+  app.setSerializerCompiler(() => JSON.stringify);
+  registerBodyParsers(app);
+  app.decorateRequest('caller', null);
+  await app.register(openapiGlue, {
+    specification: requestSide(document),
+    prefix,
+    operationResolver: (operationId) => route(operationId as OperationId, context, guards) as RouteOptions,
+  });
+  refuseOtherMethods(app);
+}
+
+/** The published document, as far as it is read here. */
+export interface OpenApiDocument {
+  paths: Record<string, Record<string, object>>;
+}
+
+// Answers are written by the handlers and checked by the tests; compiling their schemas would only cost start time.
+function requestSide({ webhooks: _, ...document }: OpenApiDocument & { webhooks?: object }): object {
+  const responses = { default: { description: 'see the published document' } };
+  const paths = Object.entries(document.paths).map(([path, methods]) => [
+    path,
+    Object.fromEntries(
+      Object.entries(methods).map(([method, operation]) => [method, { ...operation, responses }]),
+    ),
+  ]);
+  return { ...document, paths: Object.fromEntries(paths) };
+}
+
+/** Compares both ways; exported for its test. @throws naming each difference */
+export function requireComplete(table: typeof operations, implemented: Handlers): void {
+  const faults = [
+    ...Object.keys(table)
+      .filter((id) => !(id in implemented))
+      .map((id) => `${id} has no handler in src/operations.ts`),
+    ...Object.keys(implemented)
+      .filter((id) => !(id in table))
+      .map((id) => `${id} is not an operation of the contract`),
+    ...Object.entries(table)
+      .filter(([, { security }]) => security === undefined)
+      .map(([id]) => `${id} has no security in the contract ([] marks a public operation)`),
+  ];
+  if (faults.length > 0) throw new Error(`the contract and its handlers differ: ${faults.join('; ')}`);
+}
+
+function route(
+  operationId: OperationId,
+  context: Context,
+  { authenticate, limits }: Guards,
+): Partial<RouteOptions> {
+  const { security, body } = operations[operationId];
+  return {
+    config: { operationId },
+    onRequest:
+      security.length > 0
+        ? authenticate(operationId, security)
+        : (request: FastifyRequest) => limits.countAddress(request, operationId),
+    ...(body ? { preValidation: requireBody(body) } : { preParsing: ignoreBody }),
+    handler: adapt(operationId, context),
+  };
+}
+
+// One handler type for all: which operation it is was settled by the compiler in src/operations.ts.
+type AnyHandler = (call: object) => Promise<{ status: number; headers: object; body: unknown }>;
+
+function adapt(operationId: OperationId, context: Context) {
+  const handler = handlers[operationId] as AnyHandler;
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const call: Omit<
+      Call<OperationId>,
+      keyof Context | 'params' | 'query' | 'body' | 'headers' | 'caller'
+    > = {
+      requestId: request.id,
+      log: request.log,
+      url: request.url,
+      authorization: request.headers.authorization,
+    };
+    const { status, headers, body } = await handler({
+      ...context,
+      ...call,
+      params: request.params,
+      query: request.query,
+      headers: request.headers,
+      body: request.body,
+      caller: request.caller,
+    });
+    reply.code(status).headers(headers);
+    if (body === undefined) return reply.send();
+    return reply
+      .type('application/json; charset=utf-8')
+      .send(typeof body === 'string' ? body : JSON.stringify(body));
+  };
+}
+
+function refuseOtherMethods(app: FastifyInstance): void {
+  const served = new Map<string, string[]>();
+  for (const { method, path } of Object.values(operations)) {
+    const url = prefix + path.replaceAll(/{(\w+)}/g, ':$1');
+    served.set(url, [...(served.get(url) ?? []), method, ...(method === 'GET' ? ['HEAD'] : [])]);
+  }
+  for (const [url, methods] of served) {
+    const others = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(
+      (one) => !methods.includes(one),
+    );
+    const refuse = async ({ method }: { method: string }) => {
+      throw methodNotAllowed(method, methods.join(', '));
+    };
+    app.route({ method: others, url, onRequest: refuse, handler: refuse });
+  }
+}

@@ -1,0 +1,27 @@
+import { createHash } from 'node:crypto';
+import swagger from '@fastify/swagger';
+import swaggerUi from '@fastify/swagger-ui';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isCurrent } from './conditional.ts';
+
+/** Publishes the contract: /openapi.json and /openapi.yaml with ETag, and the reference page at /docs. */
+export async function registerDocuments(app: FastifyInstance, document: object): Promise<void> {
+  await app.register(swagger, { mode: 'static', specification: { document: document as never } });
+  app.get('/openapi.json', cached('application/json; charset=utf-8', JSON.stringify(app.swagger(), null, 2)));
+  app.get('/openapi.yaml', cached('application/yaml; charset=utf-8', app.swagger({ yaml: true })));
+  await app.register(swaggerUi, {
+    routePrefix: '/docs',
+    staticCSP: true,
+    uiConfig: { deepLinking: true, tryItOutEnabled: true, persistAuthorization: false },
+    theme: { title: 'Menu Management Service' },
+  });
+}
+
+function cached(mediaType: string, text: string) {
+  const etag = `"${createHash('sha256').update(text).digest('base64url').slice(0, 27)}"`;
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    reply.header('ETag', etag).header('Cache-Control', 'no-cache').header('Access-Control-Allow-Origin', '*');
+    if (isCurrent(request.headers['if-none-match'], etag)) return reply.code(304).send();
+    return reply.type(mediaType).send(text);
+  };
+}

@@ -1,0 +1,135 @@
+import type { components } from '../../generated/api.ts';
+
+export type FieldError = components['schemas']['FieldError'];
+
+/** An error the API answers; http/problem.ts writes it as RFC 9457 problem details. */
+export class ApiError extends Error {
+  readonly status: number;
+  readonly title: string;
+  readonly code: string;
+  readonly headers: Record<string, string>;
+  readonly errors: FieldError[] | undefined;
+
+  constructor(
+    status: number,
+    title: string,
+    code: string,
+    detail: string,
+    more: { headers?: Record<string, string>; errors?: FieldError[] } = {},
+  ) {
+    super(detail);
+    this.status = status;
+    this.title = title;
+    this.code = code;
+    this.headers = more.headers ?? {};
+    this.errors = more.errors;
+  }
+}
+
+export function badRequest(detail: string): ApiError {
+  return new ApiError(400, 'Bad Request', 'bad_request', detail);
+}
+
+/** RFC 6750, section 3: without credentials no error code is told. */
+export function unauthorized(detail: string, code: 'unauthorized' | 'invalid_token'): ApiError {
+  const challenge =
+    code === 'unauthorized' ? 'Bearer' : `Bearer error="invalid_token", error_description="${detail}"`;
+  return new ApiError(401, 'Unauthorized', code, detail, { headers: { 'WWW-Authenticate': challenge } });
+}
+
+export function insufficientScope(scopes: readonly string[]): ApiError {
+  return new ApiError(
+    403,
+    'Forbidden',
+    'insufficient_scope',
+    `This call needs the scope ${scopes.join(' or ')}.`,
+  );
+}
+
+export function forbidden(detail: string): ApiError {
+  return new ApiError(403, 'Forbidden', 'forbidden', detail);
+}
+
+export function notFound(detail: string): ApiError {
+  return new ApiError(404, 'Record Not Found', 'not_found', detail);
+}
+
+export function methodNotAllowed(method: string, allow: string): ApiError {
+  return new ApiError(
+    405,
+    'Method Not Allowed',
+    'method_not_allowed',
+    `${method} is not served here; ${allow} is.`,
+    {
+      headers: { Allow: allow },
+    },
+  );
+}
+
+export function preconditionFailed(): ApiError {
+  return new ApiError(
+    412,
+    'Precondition Failed',
+    'precondition_failed',
+    'The record has changed since: its ETag is none of those in If-Match. Read it again, then decide.',
+  );
+}
+
+export function payloadTooLarge(limitBytes: number): ApiError {
+  return new ApiError(
+    413,
+    'Payload Too Large',
+    'payload_too_large',
+    `The body may hold ${limitBytes} bytes.`,
+  );
+}
+
+export function unsupportedMediaType(accepted: readonly string[]): ApiError {
+  return new ApiError(
+    415,
+    'Unsupported Media Type',
+    'unsupported_media_type',
+    `Send the body as ${accepted.join(' or ')}.`,
+  );
+}
+
+export function parameterError(errors: FieldError[]): ApiError {
+  const detail = errors.map((error) => `${error.field || 'body'} ${error.message}`).join('; ');
+  return new ApiError(422, 'Parameter Error', 'parameter_error', detail.slice(0, 1000), { errors });
+}
+
+export function tooManyRequests(retryAfterSeconds: number): ApiError {
+  return new ApiError(429, 'Too Many Requests', 'rate_limited', `Try again in ${retryAfterSeconds} s.`, {
+    headers: { 'Retry-After': String(retryAfterSeconds) },
+  });
+}
+
+export function serviceUnavailable(): ApiError {
+  return new ApiError(
+    503,
+    'Service Unavailable',
+    'service_unavailable',
+    'The database is out of reach. Try again.',
+    {
+      headers: { 'Retry-After': '1' },
+    },
+  );
+}
+
+export function internalError(): ApiError {
+  return new ApiError(500, 'Internal Server Error', 'internal_error', 'Something failed on our side.');
+}
+
+/** An error of the token endpoint, answered in the shape of RFC 6749, section 5.2. */
+export class OAuthFault extends Error {
+  readonly error: components['schemas']['OAuthError']['error'];
+
+  constructor(error: components['schemas']['OAuthError']['error'], description: string) {
+    super(description);
+    this.error = error;
+  }
+
+  get status(): 400 | 401 {
+    return this.error === 'invalid_client' ? 401 : 400;
+  }
+}

@@ -1,0 +1,59 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { operations } from '../../generated/api.ts';
+import type { Caller } from '../accounts/caller.ts';
+import type { Context } from '../context.ts';
+import type { Json } from './json.ts';
+
+/** Everything one call of an operation brings, already authenticated and validated. */
+export type Call<Id extends keyof operations> = Context & {
+  params: Part<Id, 'path'>;
+  query: Part<Id, 'query'>;
+  headers: LowerCased<Part<Id, 'header'>>;
+  body: RequestBody<operations[Id]>;
+  caller: Caller;
+  requestId: string;
+  /** Path and query as they were sent. */
+  url: string;
+  /** The raw header; the token endpoint alone reads credentials from it. */
+  authorization: string | undefined;
+  log: FastifyBaseLogger;
+};
+
+/** What an operation may answer: one of its documented success statuses, with its headers and body. */
+export type Reply<Id extends keyof operations> = {
+  [S in SuccessStatus<Id>]: {
+    status: S;
+    headers: OwnHeaders<operations[Id]['responses'][S & keyof operations[Id]['responses']]>;
+    body: Body<operations[Id]['responses'][S & keyof operations[Id]['responses']]>;
+  };
+}[SuccessStatus<Id>];
+
+/** Errors are thrown (http/errors.ts); a handler returns success only. */
+export type Handler<Id extends keyof operations> = (call: Call<Id>) => Promise<Reply<Id>>;
+
+type SuccessStatus<Id extends keyof operations> = keyof operations[Id]['responses'] &
+  (200 | 201 | 202 | 204 | 304);
+
+type Part<Id extends keyof operations, Name extends 'path' | 'query' | 'header'> = operations[Id] extends {
+  parameters: { [N in Name]?: infer P };
+}
+  ? Exclude<P, undefined>
+  : Record<never, never>;
+
+// Node gives header names in lower case.
+type LowerCased<T> = { [K in keyof T as Lowercase<K & string>]: T[K] };
+
+type RequestBody<Operation> = Operation extends { requestBody: { content: infer Content } }
+  ? Content[keyof Content]
+  : Operation extends { requestBody?: { content: infer Content } }
+    ? Content[keyof Content] | undefined
+    : undefined;
+
+type Body<Response> = Response extends { content: { 'application/json': infer B } } ? B | Json<B> : undefined;
+
+// Set by the server on every answer, so that no handler has to.
+type ServerHeaders = 'X-Request-Id' | 'RateLimit' | 'RateLimit-Policy';
+
+type OwnHeaders<Response> = Response extends { headers: infer H }
+  ? { [N in keyof H as string extends N ? never : N extends ServerHeaders ? never : N]: H[N] }
+  : Record<never, never>;

@@ -1,0 +1,102 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { components } from '../../generated/api.ts';
+import { refusedMediaType } from './bodies.ts';
+import {
+  ApiError,
+  badRequest,
+  internalError,
+  OAuthFault,
+  parameterError,
+  payloadTooLarge,
+  serviceUnavailable,
+} from './errors.ts';
+
+/** Fastify's error handler: whatever was thrown becomes an answer that tells nothing internal. */
+export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (thrown instanceof OAuthFault) return answerOAuthFault(thrown, reply);
+  const error = translate(thrown, request);
+  if (error.status === 422 && request.routeOptions.config?.operationId === 'issueToken') {
+    return answerOAuthFault(new OAuthFault('invalid_request', error.message), reply);
+  }
+  if (error.status >= 500) request.log.error({ err: thrown }, error.message);
+  return reply
+    .code(error.status)
+    .headers(error.headers)
+    .type('application/problem+json')
+    .send(JSON.stringify(problem(error, request.id)));
+}
+
+/** The body of an error: RFC 9457 problem details, schema Error of the contract. */
+export function problem(error: ApiError, requestId: string): components['schemas']['Error'] {
+  return {
+    type: `urn:menu-management:problem:${error.code}`,
+    title: error.title,
+    status: error.status,
+    detail: error.message,
+    code: error.code,
+    request_id: requestId,
+    ...(error.errors && { errors: error.errors }),
+  };
+}
+
+function answerOAuthFault(fault: OAuthFault, reply: FastifyReply): FastifyReply {
+  if (fault.status === 401) reply.header('WWW-Authenticate', 'Basic realm="token endpoint"');
+  return reply
+    .code(fault.status)
+    .header('Cache-Control', 'no-store')
+    .type('application/json; charset=utf-8')
+    .send(JSON.stringify({ error: fault.error, error_description: fault.message }));
+}
+
+function translate(thrown: unknown, request: FastifyRequest): ApiError {
+  if (thrown instanceof ApiError) return thrown;
+  const {
+    code = '',
+    constraint = '',
+    message = '',
+  } = thrown as { code?: string; constraint?: string; message?: string };
+  return (
+    uniqueViolations[code === '23505' ? constraint : '']?.() ??
+    textFaults[code]?.() ??
+    fastifyFaults[code]?.(request) ??
+    (databaseAway(code, message) ? serviceUnavailable() : internalError())
+  );
+}
+
+// The schemas refuse these already; a value that slips through still gets an answer that names the fault.
+const textFaults: Record<string, () => ApiError> = {
+  '22021': () =>
+    parameterError([{ field: '', code: 'characters', message: 'holds a character that text cannot' }]),
+  '22P05': () =>
+    parameterError([{ field: '', code: 'characters', message: 'holds a character that text cannot' }]),
+  '22003': () => parameterError([{ field: '', code: 'range', message: 'holds a number out of range' }]),
+};
+
+const externalIdTaken = () =>
+  parameterError([{ field: '/external_id', code: 'taken', message: 'is in use by another record here' }]);
+
+const uniqueViolations: Record<string, () => ApiError> = {
+  location_external_id: externalIdTaken,
+  menu_external_id: externalIdTaken,
+  category_external_id: externalIdTaken,
+  item_external_id: externalIdTaken,
+};
+
+const fastifyFaults: Record<string, (request: FastifyRequest) => ApiError> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: (request) => payloadTooLarge(request.routeOptions.bodyLimit ?? 0),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: refusedMediaType,
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => badRequest('The body is not as long as Content-Length says.'),
+  FST_ERR_BAD_URL: () =>
+    badRequest('The URL is not valid: a percent sign must be followed by two hex digits of UTF-8.'),
+};
+
+// SQLSTATE classes 08 and 57 (connection, shutdown, time-out), 53 (resources), and conflicts worth a retry.
+function databaseAway(code: string, message: string): boolean {
+  return (
+    /^(08|53|57)...$|^(40001|40P01|55P03)$/.test(code) ||
+    /^(ECONN|EPIPE|ENOTFOUND|ENOENT|EAI_AGAIN|ETIMEDOUT|EHOST|ENET)/.test(code) ||
+    /timeout exceeded when trying to connect|Connection terminated|Query read timeout|not queryable/.test(
+      message,
+    )
+  );
+}

@@ -1,0 +1,19 @@
+/** 200 with a body. */
+export function ok<const B, const H extends object = Record<never, never>>(body: B, headers: H = {} as H) {
+  return { status: 200 as const, headers, body };
+}
+
+/** 201 with the new resource; its headers carry `Location`. */
+export function created<const B, const H extends object>(body: B, headers: H) {
+  return { status: 201 as const, headers, body };
+}
+
+/** 204: done, nothing to show. */
+export function noContent() {
+  return { status: 204 as const, headers: {}, body: undefined };
+}
+
+/** 304: the client's copy is current (RFC 9110, 15.4.5). */
+export function notModified(etag: string) {
+  return { status: 304 as const, headers: { ETag: etag }, body: undefined };
+}

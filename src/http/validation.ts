@@ -1,0 +1,107 @@
+import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
+import { type FieldError, notFound, parameterError } from './errors.ts';
+
+const options: Options = {
+  strict: true,
+  allErrors: true,
+  allowUnionTypes: true,
+  multipleOfPrecision: 6,
+  unicodeRegExp: true,
+  // The contract's annotations; strict mode refuses whatever is not listed, which catches typos.
+  keywords: ['example', 'discriminator', 'xml', 'externalDocs'],
+};
+
+// Bodies say what they mean: nothing is coerced, dropped or filled in.
+const bodies = withFormats(new Ajv2020(options));
+// Everything in a URL or header is text at first.
+const parameters = withFormats(new Ajv2020({ ...options, coerceTypes: 'array', useDefaults: true }));
+
+/** Fastify's validator compiler: strict for bodies, coercing for path, query and headers. */
+export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
+  if (httpPart === 'body') return bodies.compile(schema);
+  // Unknown headers are everybody's; an unknown query parameter is a filter that would silently not filter.
+  const closed = httpPart === 'querystring' ? { ...schema, additionalProperties: false } : schema;
+  return withCanonicalIntegers(parameters.compile(closed), schema as ObjectSchema);
+};
+
+/** Turns Ajv's errors into ours: all faults at once, except that a path without a valid id is no record (404). */
+export function explainFaults(errors: FastifySchemaValidationError[], part: string): Error {
+  if (part === 'params') return notFound('There is no record at this path: its ids are not valid.');
+  return parameterError((errors as ErrorObject[]).slice(0, 100).map((error) => fieldError(error, part)));
+}
+
+interface ObjectSchema {
+  properties?: Record<string, { type?: unknown }>;
+}
+
+// Number('1e3'), Number(' 7 ') and Number('0x10') are integers to Ajv's coercion; an id has one spelling.
+function withCanonicalIntegers(
+  validate: ValidateFunction,
+  { properties = {} }: ObjectSchema,
+): ValidateFunction {
+  const integers = Object.keys(properties).filter((name) => properties[name]?.type === 'integer');
+  if (integers.length === 0) return validate;
+  const check = (data: Record<string, unknown>): boolean => {
+    const wrong = integers.filter(
+      (name) => typeof data[name] === 'string' && !/^(0|-?[1-9]\d{0,15})$/.test(data[name]),
+    );
+    const valid = validate(data) as boolean;
+    check.errors = [
+      ...(valid ? [] : (validate.errors ?? [])).filter(
+        (error) => !wrong.includes(error.instancePath.slice(1)),
+      ),
+      ...wrong.map((name) => ({
+        keyword: 'type',
+        instancePath: `/${name}`,
+        params: {},
+        message: 'must be integer',
+      })),
+    ];
+    return check.errors.length === 0;
+  };
+  check.errors = [] as Partial<ErrorObject>[];
+  return check as unknown as ValidateFunction;
+}
+
+function fieldError(error: ErrorObject, part: string): FieldError {
+  const { keyword, params, instancePath } = error;
+  const name = params['missingProperty'] ?? params['additionalProperty'] ?? params['unevaluatedProperty'];
+  const pointer = name === undefined ? instancePath : `${instancePath}/${escapePointer(String(name))}`;
+  return {
+    field: part === 'body' ? pointer : pointer.slice(1),
+    code: codes[keyword] ?? keyword,
+    message: messages[keyword] ?? error.message ?? 'is not valid',
+  };
+}
+
+const codes: Record<string, string> = {
+  additionalProperties: 'unknown',
+  minLength: 'too_short',
+  maxLength: 'too_long',
+  minimum: 'too_small',
+  maximum: 'too_large',
+  minItems: 'too_few',
+  maxItems: 'too_many',
+  uniqueItems: 'duplicate',
+  minProperties: 'empty',
+  multipleOf: 'precision',
+  pattern: 'characters',
+};
+
+const messages: Record<string, string> = {
+  additionalProperties: 'is not known here',
+  required: 'is required',
+  pattern: 'is blank or holds characters that are not allowed',
+  minProperties: 'must hold at least one field',
+};
+
+function escapePointer(name: string): string {
+  return name.replaceAll('~', '~0').replaceAll('/', '~1');
+}
+
+function withFormats(ajv: Ajv2020): Ajv2020 {
+  formats.default(ajv);
+  return ajv;
+}

@@ -1,0 +1,54 @@
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import { build, statement } from '../db/statement.ts';
+import { recordEvents } from '../events/record.ts';
+import { touchMenus } from '../menus/menu.ts';
+import { changedItem, itemJson, storedItemJson } from './item.ts';
+
+/**
+ * Writes down what readers see already: items whose `unavailable_until` has passed are available again, each with
+ * its `item.toggled`. Any number of processes may run it at once.
+ * @returns how many items came back; more may be due.
+ */
+export async function restoreDueItems(database: Database): Promise<number> {
+  const restored = await restore(database, { request_id: null });
+  return restored.length;
+}
+
+const restore = statement<{ request_id: string | null }, { item_id: number }>((p) =>
+  build
+    .with('changed', (db) =>
+      db
+        .updateTable('item')
+        .set({
+          is_available: true,
+          unavailable_until: null,
+          version: sql`item.version + 1`,
+          updated_at: sql`clock_timestamp()`,
+        })
+        .where(({ eb, refTuple }) =>
+          eb(refTuple('item.item_id', 'item.account_id'), 'in', (db) =>
+            db
+              .selectFrom('item as due')
+              .select(['due.item_id', 'due.account_id'])
+              .where('due.unavailable_until', '<=', sql<Date>`now()`)
+              .orderBy('due.item_id')
+              .limit(500)
+              .forUpdate()
+              .skipLocked()
+              .$asTuple('item_id', 'account_id'),
+          ),
+        )
+        .returning([
+          ...changedItem(
+            sql`array['item.toggled']`,
+            sql`changed_fields(${storedItemJson('old')}, ${itemJson('new')})`,
+          ),
+          'item.item_id',
+        ]),
+    )
+    .with('recorded', () => recordEvents('changed', p))
+    .with('touched', () => touchMenus('changed'))
+    .selectFrom('changed')
+    .select('item_id'),
+);

@@ -1,0 +1,58 @@
+import type { FastifyBaseLogger } from 'fastify';
+
+export interface Loop {
+  /** There may be work now: do not wait for the next poll. */
+  nudge(): void;
+  /** Resolves when the round under way is over and no other will begin. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Runs `work` back to back while it reports more to do, else every `idleMs` or when nudged. A failing round is
+ * logged and tried again after a second.
+ */
+export function startLoop(
+  name: string,
+  work: () => Promise<boolean>,
+  { idleMs, log }: { idleMs: number; log: FastifyBaseLogger },
+): Loop {
+  let stopping = false;
+  let nudged = false;
+  let wake: () => void = () => {};
+
+  const rest = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      if (stopping || nudged) wake();
+    });
+
+  const run = async () => {
+    while (!stopping) {
+      nudged = false;
+      try {
+        if (!(await work())) await rest(idleMs);
+      } catch (error) {
+        log.error({ err: error, loop: name }, 'round failed');
+        nudged = false;
+        await rest(1_000);
+      }
+    }
+  };
+  const done = run();
+
+  return {
+    nudge() {
+      nudged = true;
+      wake();
+    },
+    async stop() {
+      stopping = true;
+      wake();
+      await done;
+    },
+  };
+}

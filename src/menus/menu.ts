@@ -1,0 +1,64 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { components } from '../../generated/api.ts';
+import type { Caller } from '../accounts/caller.ts';
+import { type Reach, reachOf, requireReach, withinReach } from '../accounts/reach.ts';
+import type { Database } from '../db/database.ts';
+import { build, statement } from '../db/statement.ts';
+import { columns, created, type Json, jsonObject, rfc3339 } from '../http/json.ts';
+
+export type Menu = components['schemas']['Menu'];
+
+/** The fields of a menu as the API shows them, without its content. */
+export function menuFields(row = 'menu') {
+  const menu = columns('menu', row);
+  return {
+    menu_id: menu.menu_id,
+    location_id: menu.location_id,
+    name: menu.name,
+    description: menu.description,
+    is_active: menu.is_active,
+    sort_order: menu.sort_order,
+    external_id: menu.external_id,
+    created: created(menu.created_at),
+    updated_at: rfc3339(menu.updated_at),
+    version: menu.version,
+  };
+}
+
+/** A row of `menu` as the API shows it. */
+export function menuJson(row = 'menu'): RawBuilder<Json<Menu>> {
+  return jsonObject<Menu>(menuFields(row));
+}
+
+/**
+ * The ETag of a whole menu, quotes included. It counts the changes inside and the items whose
+ * `unavailable_until` has passed, since those read as available before anything is written.
+ */
+export function menuTag(row = 'menu'): RawBuilder<string> {
+  const menu = columns('menu', row);
+  return sql`'"' || ${menu.content_version} || '-' || (
+    select count(*) from item where item.menu_id = ${menu.menu_id} and item.unavailable_until <= now()) || '"'`;
+}
+
+/** The CTE that marks the menus of the CTE `changes` as changed inside; locked in the order of ids. */
+export function touchMenus(changes: string): RawBuilder<Record<string, unknown>> {
+  return sql`(
+    update menu set content_version = content_version + 1
+    where (menu_id, account_id) in (
+      select menu_id, account_id from menu
+      where (menu_id, account_id) in (select menu_id, account_id from ${sql.table(changes)})
+      order by menu_id for no key update))`;
+}
+
+/** @throws 404 or 403 when the caller finds no such menu. */
+export async function requireMenu(database: Database, menu_id: number, caller: Caller): Promise<void> {
+  const [row] = await selectReach(database, { menu_id, ...reachOf(caller) });
+  requireReach(row, 'menu');
+}
+
+const selectReach = statement<{ menu_id: number } & Reach, { within_reach: boolean }>((p) =>
+  build
+    .selectFrom('menu')
+    .select(withinReach(p, 'menu').as('within_reach'))
+    .where('menu_id', '=', p('menu_id', 'bigint')),
+);

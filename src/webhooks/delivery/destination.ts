@@ -1,0 +1,192 @@
+import type { LookupAddress } from 'node:dns';
+import { lookup as askSystem, Resolver } from 'node:dns/promises';
+import { isIP, type LookupFunction } from 'node:net';
+import ipaddr from 'ipaddr.js';
+import { Agent, buildConnector, type Dispatcher } from 'undici';
+
+/*
+ * Where a webhook may go. Who registers a URL chooses what this server connects to, so the decision is made on
+ * addresses, and at the moment of connecting: the socket goes to the very address that was looked at, and a name
+ * server that answers something else a second later changes nothing. A kept-alive connection was judged when it
+ * was opened. `check` asks the same question early, only to tell the caller; nothing rests on its answer.
+ *
+ * https reaches public addresses and the allowed networks, plain http the allowed networks alone. A name with both
+ * kinds of address is reached through the good ones.
+ */
+export interface Destination {
+  /** What is wrong with `url` as an endpoint, or null. A name that does not resolve now is not a fault. */
+  check(url: string): Promise<DestinationFault | null>;
+  /** Connects to permitted addresses only; fails with BlockedAddress or UnresolvedHost before any packet is sent. */
+  dispatcher: Dispatcher;
+  /** Drops all sockets at once, so it is for the time after the last send. */
+  close(): Promise<void>;
+}
+
+export interface DestinationFault {
+  code:
+    | 'invalid_url'
+    | 'https_required'
+    | 'user_info_not_allowed'
+    | 'fragment_not_allowed'
+    | 'blocked_address';
+  message: string;
+}
+
+/** No address of the host may be connected to. Says nothing about the host or the addresses. */
+export class BlockedAddress extends Error {}
+
+/** The host has no address at present. */
+export class UnresolvedHost extends Error {}
+
+/** Answers all addresses of a host; rejects when there are none. */
+export type Lookup = (hostname: string) => Promise<readonly LookupAddress[]>;
+
+/**
+ * `allowedNetworks` are CIDRs that may be reached although they are not public, and over plain http as well; throws
+ * when one is malformed. `lookup` replaces name resolution.
+ */
+export function createDestination(options: {
+  allowedNetworks: readonly string[];
+  lookup?: Lookup;
+}): Destination {
+  const networks = { allowed: options.allowedNetworks.map((cidr) => ipaddr.parseCIDR(cidr)) };
+  const allowed: Permit = (address) => ipaddr.subnetMatch(address, networks) === 'allowed';
+  const allowedOrPublic: Permit = (address) => allowed(address) || isPublic(address);
+
+  // getaddrinfo occupies one of the two threads that libuv grants it until the name server answers, so a few dead
+  // ones would hold up every endpoint. What it knows beyond DNS (hosts file, search domains) leads to private
+  // addresses, which nobody reaches without an allowed network.
+  const nameServers = new Resolver({ timeout: 2_000, tries: 2 });
+  const resolve = options.lookup ?? (networks.allowed.length === 0 ? asking(nameServers) : askSystemForAll);
+  const plain = guarded(allowed, resolve);
+  const secure = guarded(allowedOrPublic, resolve);
+  const agent = new Agent({
+    connect: (target, callback) => (target.protocol === 'https:' ? secure : plain)(target, callback),
+    allowH2: false,
+    connections: socketsPerOrigin,
+    // The sender has one clock for the whole attempt.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  });
+
+  return {
+    dispatcher: agent,
+    close() {
+      nameServers.cancel();
+      return agent.destroy();
+    },
+    async check(text) {
+      const url = URL.parse(text);
+      if (url === null) return { code: 'invalid_url', message: 'is not a valid URL' };
+      if (url.protocol !== 'https:' && url.protocol !== 'http:') return httpsRequired;
+      if (url.username !== '' || url.password !== '')
+        return { code: 'user_info_not_allowed', message: 'must not hold a user name or password' };
+      if (url.href.includes('#'))
+        return { code: 'fragment_not_allowed', message: 'must not hold a fragment' };
+
+      const addresses = await addressesNow(bare(url.hostname), options.lookup ?? askSystemForAll);
+      if (addresses.length > 0 && !addresses.some(permitted(allowedOrPublic)))
+        return { code: 'blocked_address', message: 'leads to an address that is not permitted' };
+      const plainIsFine = networks.allowed.length > 0 && addresses.every(permitted(allowed));
+      return url.protocol === 'http:' && !plainIsFine ? httpsRequired : null;
+    },
+  };
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Permit = (address: Address) => boolean;
+
+const socketsPerOrigin = 128;
+const connectMs = 15_000;
+const checkMs = 2_000;
+
+const httpsRequired: DestinationFault = {
+  code: 'https_required',
+  message: 'must be https; plain http is accepted only towards the allowed networks',
+};
+
+/**
+ * Whether the public Internet routes to the address: unicast, and in none of the special-purpose blocks.
+ *
+ * Sources: the IANA registries of IPv4 and IPv6 special-purpose addresses (RFC 6890), which ipaddr.js follows, and
+ * of the IPv6 address space, where 2000::/3 is all that is global unicast (RFC 4291, section 2.4); that rules out
+ * the IPv4-compatible ::/96 and unassigned blocks, which ipaddr.js takes for unicast.
+ */
+function isPublic(address: Address): boolean {
+  if (address.range() !== 'unicast') return false;
+  return address.kind() === 'ipv6' ? address.match(globalUnicast) : !address.match(azureHost);
+}
+
+const globalUnicast = ipaddr.parseCIDR('2000::/3');
+// Not special to IANA, but inside Azure it is the platform's own host, which serves a machine's configuration:
+// https://learn.microsoft.com/azure/virtual-network/what-is-ip-address-168-63-129-16
+const azureHost = ipaddr.parseCIDR('168.63.129.16/32');
+
+/** IPv4-mapped IPv6 is judged as the IPv4 address that it means. What cannot be read is not permitted. */
+function permitted(permit: Permit): (found: LookupAddress) => boolean {
+  return ({ address }) => ipaddr.isValid(address) && permit(ipaddr.process(address));
+}
+
+/** A connector whose every socket, by name or by literal address, goes to a permitted address. */
+function guarded(permit: Permit, resolve: Lookup): buildConnector.connector {
+  const lookup: LookupFunction = (hostname, _options, callback) => {
+    resolve(hostname).then(
+      (addresses) => {
+        const open = addresses.filter(permitted(permit));
+        callback(open.length === 0 ? new BlockedAddress() : null, open);
+      },
+      () => callback(new UnresolvedHost(), []),
+    );
+  };
+  const connect = buildConnector({
+    lookup,
+    allowH2: false,
+    timeout: connectMs,
+    // Asks `lookup` for all addresses, and tries each; Node's default of 250 ms gives up on distant ones too early.
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: 2_000,
+  });
+  return (target, callback) => {
+    const family = isIP(target.hostname);
+    // net.connect looks up names only.
+    if (family !== 0 && !permitted(permit)({ address: target.hostname, family }))
+      process.nextTick(callback, new BlockedAddress(), null);
+    else connect(target, callback);
+  };
+}
+
+/** The URL parser has already brought every spelling of an IPv4 address to four decimals (WHATWG URL, "host parser"). */
+function bare(hostname: string): string {
+  return hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
+}
+
+async function addressesNow(hostname: string, resolve: Lookup): Promise<readonly LookupAddress[]> {
+  const family = isIP(hostname);
+  if (family !== 0) return [{ address: hostname, family }];
+  const { promise: tooLate, resolve: giveUp } = Promise.withResolvers<LookupAddress[]>();
+  const timer = setTimeout(giveUp, checkMs, []);
+  try {
+    return await Promise.race([resolve(hostname), tooLate]);
+  } catch {
+    return [];
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const askSystemForAll: Lookup = (hostname) => askSystem(hostname, { all: true });
+
+function asking(nameServers: Resolver): Lookup {
+  return async (hostname) => {
+    const [v4, v6] = await Promise.allSettled([
+      nameServers.resolve4(hostname),
+      nameServers.resolve6(hostname),
+    ]);
+    const found = [
+      ...(v4.status === 'fulfilled' ? v4.value.map((address) => ({ address, family: 4 })) : []),
+      ...(v6.status === 'fulfilled' ? v6.value.map((address) => ({ address, family: 6 })) : []),
+    ];
+    if (found.length === 0) throw new UnresolvedHost();
+    return found;
+  };
+}

@@ -1,0 +1,117 @@
+import { appendFileSync, readFileSync } from 'node:fs';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import formats from 'ajv-formats';
+import type { Answer } from './api.ts';
+
+/*
+ * The contract as the tests see it: the published document, read apart from the service's own validation. Every
+ * answer of an operation must have a documented status, its media type, headers and body, and nothing besides.
+ */
+
+interface Node {
+  $ref?: string;
+  required?: boolean;
+  schema?: object;
+  headers?: Record<string, Node>;
+  content?: Record<string, { schema: object }>;
+}
+
+interface Operation {
+  operationId: string;
+  responses: Record<string, Node>;
+}
+
+const document = JSON.parse(readFileSync(new URL('../../generated/openapi.json', import.meta.url), 'utf8'));
+const ajv = new Ajv2020({ strict: false, allErrors: true, multipleOfPrecision: 6, coerceTypes: false });
+formats.default(ajv);
+ajv.addSchema({ $id: 'contract', ...document });
+
+const routes = Object.entries<Record<string, Operation>>(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods).map(([method, operation]) => ({
+    method: method.toUpperCase(),
+    pattern: new RegExp(`^/api/v1${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+    operation,
+  })),
+);
+
+const seen = new Set<string>();
+process.once('exit', () => {
+  const file = process.env['CONTRACT_COVERAGE'];
+  if (file && seen.size > 0) appendFileSync(file, [...seen].map((line) => `${line}\n`).join(''));
+});
+
+/** @throws when the answer is not what the contract says; does nothing for what is outside the contract. */
+export function checkAgainstContract(method: string, path: string, answer: Answer): void {
+  const pathname = path.split('?', 1)[0] ?? '';
+  const route = routes.find((one) => one.method === method && one.pattern.test(pathname));
+  if (!route) return;
+  const { operationId, responses } = route.operation;
+  const where = `${operationId} ${answer.status}`;
+  const documented = responses[String(answer.status)];
+  if (!documented) throw new Error(`${where} is not documented: ${answer.text}`);
+  seen.add(where);
+  const response = resolve(documented);
+  checkHeaders(where, response, answer);
+  checkBody(where, response, answer);
+}
+
+function checkHeaders(where: string, response: Node, answer: Answer): void {
+  for (const [name, header] of Object.entries(response.headers ?? {})) {
+    const { required, schema } = resolve(header);
+    const value = answer.headers[name.toLowerCase()];
+    if (value === undefined && required) throw new Error(`${where} lacks the header ${name}`);
+    if (value === undefined || !schema) continue;
+    const validate = compile(schema);
+    const number = /^\d+$/.test(String(value)) ? Number(value) : value;
+    if (!validate(value) && !validate(number)) {
+      throw new Error(`${where}: header ${name}: ${value}: ${ajv.errorsText(validate.errors)}`);
+    }
+  }
+  for (const name of ['etag', 'location', 'link', 'retry-after', 'www-authenticate']) {
+    const declared = Object.keys(response.headers ?? {}).some((header) => header.toLowerCase() === name);
+    if (answer.headers[name] !== undefined && !declared)
+      throw new Error(`${where} has an undeclared header ${name}`);
+  }
+}
+
+function checkBody(where: string, response: Node, answer: Answer): void {
+  if (!response.content) {
+    if (answer.text !== '') throw new Error(`${where} has a body where none is documented: ${answer.text}`);
+    return;
+  }
+  const mediaType = String(answer.headers['content-type']).split(';', 1)[0] ?? '';
+  const content = response.content[mediaType];
+  if (!content) throw new Error(`${where} has the undocumented media type ${mediaType}`);
+  const validate = compile(content.schema);
+  if (!validate(answer.body)) {
+    throw new Error(`${where}: ${ajv.errorsText(validate.errors)}: ${answer.text.slice(0, 2000)}`);
+  }
+}
+
+function resolve(node: Node): Node {
+  return node.$ref ? pointer(node.$ref) : node;
+}
+
+function pointer(ref: string): Node {
+  return ref
+    .slice(2)
+    .split('/')
+    .reduce((node, key) => node[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
+}
+
+const compiled = new Map<object, ValidateFunction>();
+
+function compile(schema: object): ValidateFunction {
+  let validate = compiled.get(schema);
+  if (!validate) {
+    const { $ref } = schema as { $ref?: string };
+    validate = ajv.compile($ref ? { $ref: `contract${$ref}` } : absolute(schema));
+    compiled.set(schema, validate);
+  }
+  return validate;
+}
+
+// References of an inline schema lead into the document.
+function absolute(schema: object): object {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"$ref":"#/', '"$ref":"contract#/'));
+}

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyInstance } from 'fastify';
+import pg from 'pg';
+import type { Test } from 'tap';
+import { createClient } from '../../src/accounts/client.ts';
+import { allScopes, type Scope } from '../../src/accounts/scopes.ts';
+import { buildApp } from '../../src/app.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import { createSeal } from '../../src/seal.ts';
+import { createSender } from '../../src/webhooks/delivery/deliver.ts';
+import { createDestination } from '../../src/webhooks/delivery/destination.ts';
+import type { DispatcherOptions } from '../../src/webhooks/delivery/dispatcher.ts';
+import { startWorker, type Worker } from '../../src/webhooks/delivery/worker.ts';
+import { type Api, createApi } from './api.ts';
+
+export const encryptionKey = Buffer.alloc(32, 'test');
+
+/** The database server of the run, made by scripts/test.ts; `template` is migrated and holds the demo account. */
+export function testServer(): { connection: pg.PoolConfig; template: string } {
+  const text = process.env['TEST_SERVER'];
+  if (!text) throw new Error('run tests with: npm test -- test/FILE.test.ts');
+  return JSON.parse(text);
+}
+
+export interface TestService {
+  url: string;
+  database: Database;
+  connection: pg.PoolConfig;
+  app: FastifyInstance;
+  /** An HTTP client that checks each answer against the contract; with all scopes on the demo account. */
+  api: Api;
+  /** Another client of the demo account, or of another one. */
+  client(options?: { account?: string; scopes?: Scope[]; locations?: number[] }): Promise<Api>;
+  worker: Worker | undefined;
+}
+
+export interface TestServiceOptions {
+  rateLimitPerMinute?: number;
+  /** Start the worker role as well. */
+  worker?: Partial<DispatcherOptions>;
+}
+
+/** Runs the service on a database of its own, cloned from the template; both are gone when the test ends. */
+export async function startTestService(t: Test, options: TestServiceOptions = {}): Promise<TestService> {
+  const connection = await cloneDatabase(t);
+  const database = openDatabase(connection);
+  const destination = createDestination({ allowedNetworks: ['127.0.0.0/8'] });
+  let worker: Worker | undefined;
+  const app = await buildApp(
+    {
+      rateLimitPerMinute: options.rateLimitPerMinute ?? 1_000_000,
+      encryptionKey,
+      logLevel: (process.env['TEST_LOG'] as 'info') ?? 'silent',
+    },
+    { database, destination, eventCommitted: () => worker?.nudge() },
+  );
+  if (options.worker) {
+    worker = startWorker({
+      database,
+      send: createSender({ destination, userAgent: 'menu-management-service/test' }),
+      seal: createSeal(encryptionKey),
+      log: app.log,
+      idleMs: 10,
+      ...options.worker,
+    });
+  }
+  const url = await app.listen({ port: 0, host: '127.0.0.1' });
+  t.teardown(async () => {
+    await app.close();
+    await worker?.stop();
+    await destination.close();
+    await database.destroy();
+  });
+
+  const client: TestService['client'] = async ({
+    account = 'Demo',
+    scopes = [...allScopes],
+    locations,
+  } = {}) => {
+    const made = await createClient(database, { account, scopes, locationIds: locations ?? null });
+    return createApi(url, made);
+  };
+  return { url, database, connection, app, api: await client(), client, worker };
+}
+
+/** A fresh copy of the template; dropped when the test ends. */
+export async function cloneDatabase(t: Test): Promise<pg.PoolConfig> {
+  const { connection, template } = testServer();
+  const name = `test_${randomUUID().replaceAll('-', '')}`;
+  await onServer(connection, `create database ${name} template ${template} strategy file_copy`);
+  t.teardown(() => onServer(connection, `drop database if exists ${name} with (force)`));
+  return { ...connection, database: name };
+}
+
+async function onServer(connection: pg.PoolConfig, text: string): Promise<void> {
+  const client = new pg.Client({ ...connection, database: 'postgres', ssl: false } as pg.ClientConfig);
+  await client.connect();
+  await client.query(text).finally(() => client.end());
+}
