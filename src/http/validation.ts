@@ -70,8 +70,8 @@ function fieldError(error: ErrorObject, part: string): FieldError {
   const name = params['missingProperty'] ?? params['additionalProperty'] ?? params['unevaluatedProperty'];
   const pointer = name === undefined ? instancePath : `${instancePath}/${escapePointer(String(name))}`;
   return {
-    field: part === 'body' ? pointer : pointer.slice(1),
-    code: codes[keyword] ?? keyword,
+    field: (part === 'body' ? pointer : pointer.slice(1)).slice(0, 1024),
+    code: codes[keyword] ?? keyword.toLowerCase(),
     message: messages[keyword] ?? error.message ?? 'is not valid',
   };
 }
