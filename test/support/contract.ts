@@ -55,6 +55,14 @@ export function checkAgainstContract(method: string, path: string, answer: Answe
   checkBody(where, response, answer);
 }
 
+/** @throws when the payload is not one that the contract's webhooks describe. */
+export function checkEvent(payload: object): void {
+  const validate = compile(webhookPayload);
+  if (!validate(payload)) {
+    throw new Error(`event ${ajv.errorsText(validate.errors)}: ${JSON.stringify(payload)}`);
+  }
+}
+
 function checkHeaders(where: string, response: Node, answer: Answer): void {
   for (const [name, header] of Object.entries(response.headers ?? {})) {
     const { required, schema } = resolve(header);
@@ -99,6 +107,7 @@ function pointer(ref: string): Node {
     .reduce((node, key) => node[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
 }
 
+const webhookPayload = { $ref: '#/components/schemas/WebhookPayload' };
 const compiled = new Map<object, ValidateFunction>();
 
 function compile(schema: object): ValidateFunction {
