@@ -154,8 +154,8 @@ export interface paths {
          *     send `If-Match`.
          *
          *     Answered 422: a `category_id` that is not in this menu (`not_found`), an `external_id` that another item
-         *     of the menu has (`not_unique`), an `unavailable_until` that is past (`in_the_past`) or goes to an item
-         *     that is on (`contradiction`).
+         *     of the menu has (`taken`), an `unavailable_until` that is past (`past`) or comes with
+         *     `is_available: true` (`conflict`).
          */
         put: operations["updateItem"];
         post?: never;
@@ -229,7 +229,8 @@ export interface paths {
         };
         /**
          * List webhook endpoints
-         * @description Lists the endpoints of the account, without their secrets. Scope: `webhooks:manage`. Safe to repeat.
+         * @description Lists the endpoints this client may manage, without their secrets: those that see no location but the
+         *     client's own. Scope: `webhooks:manage`. Safe to repeat.
          *
          *     Pages are ordered by identifier, so that a page stays as it is while others write: nothing is shown
          *     twice, and nothing that was there all along is left out.
@@ -1366,8 +1367,20 @@ export interface components {
         /** @description One fault in a request. */
         FieldError: {
             /**
-             * @description Stable name of the fault: `required`, `unknown_field`, `invalid_type`, `invalid_format`, `not_allowed` (not one of the allowed values), `too_short`, `too_long`, `too_small`, `too_large`, `too_precise`, `not_unique`, `not_found` (refers to a record that does not exist), `in_the_past`, `contradiction` (does not go with another field), `blocked_address`, `malformed` (not JSON). New ones may be added.
-             * @example too_precise
+             * @description Stable name of the fault. New ones may be added.
+             *
+             *     | about | codes |
+             *     |---|---|
+             *     | the body as a whole | `required`, `json` (not JSON in UTF-8), `empty` (no field at all) |
+             *     | a field | `required`, `unknown`, `type`, `format`, `const`, `enum` |
+             *     | text | `too_short`, `too_long`, `characters` (blank, or holds what is not allowed) |
+             *     | numbers | `too_small`, `too_large`, `precision` (too many decimal places), `range` |
+             *     | lists | `too_few`, `too_many`, `duplicate` |
+             *     | other records | `not_found` (none that this client can use), `taken` (another record has it) |
+             *     | time | `past` (lies in the past), `conflict` (does not go with another field) |
+             *     | paging | `cursor` (not a cursor of this list) |
+             *     | a webhook's address | `invalid_url`, `https_required`, `user_info_not_allowed`, `fragment_not_allowed`, `blocked_address` |
+             * @example precision
              */
             code: string;
             /**
@@ -1377,7 +1390,7 @@ export interface components {
             field: string;
             /**
              * @description The fault in words.
-             * @example must have at most two decimal places
+             * @example must be multiple of 0.01
              */
             message: string;
         };
@@ -1568,7 +1581,7 @@ export interface components {
             price?: components["schemas"]["Price"];
             /** @description Position within the category, lowest first. Equal positions are ordered by `item_id`. */
             sort_order?: components["schemas"]["SortOrder"];
-            /** @description When the item becomes available again by itself, or `null` for no plan. It must lie in the future, and it needs an item that is off: one that is off already, or `is_available: false` in the same body. */
+            /** @description When the item becomes available again by itself, or `null` for no plan. It must lie in the future, and does not go with `is_available: true`. Sent alone, it also turns the item off. */
             unavailable_until?: components["schemas"]["UnavailableUntil"];
         };
         /** @description An item changed. */
@@ -2178,7 +2191,7 @@ export interface components {
         WebhookSecret: string;
         /**
          * Format: uri
-         * @description Where events are sent, an `https` address without user name or password. Any port. It must lead to a public address; only an operator can allow private networks, and plain `http` towards them.
+         * @description Where events are sent: an `https` address, any port, without user name, password or fragment. It must lead to a public address; only an operator can allow private networks, and plain `http` towards them.
          * @example https://kitchen.example.com/hooks/menus
          */
         WebhookUrl: string;
@@ -2327,8 +2340,8 @@ export interface components {
         OAuthUnauthorized: {
             headers: {
                 /**
-                 * @description How to authenticate, and what was wrong with the token that was sent, RFC 6750 section 3.
-                 * @example Bearer realm="menu-management", error="invalid_token"
+                 * @description How to authenticate: `Bearer`, with what was wrong with the token that was sent (RFC 6750, section 3), or `Basic` at the token endpoint.
+                 * @example Bearer error="invalid_token", error_description="The token has expired."
                  */
                 "WWW-Authenticate": string;
                 /**
@@ -2490,8 +2503,8 @@ export interface components {
         Unauthorized: {
             headers: {
                 /**
-                 * @description How to authenticate, and what was wrong with the token that was sent, RFC 6750 section 3.
-                 * @example Bearer realm="menu-management", error="invalid_token"
+                 * @description How to authenticate: `Bearer`, with what was wrong with the token that was sent (RFC 6750, section 3), or `Basic` at the token endpoint.
+                 * @example Bearer error="invalid_token", error_description="The token has expired."
                  */
                 "WWW-Authenticate": string;
                 /**
@@ -2599,7 +2612,7 @@ export interface components {
          */
         DeliveryTimestamp: number;
         /**
-         * @description Only items with this dietary tag. Repeat the parameter to ask for several; an item must carry all of them. Letter case is ignored.
+         * @description Only items with this dietary tag. Repeat the parameter to ask for several; an item must carry all of them. Tags are compared exactly.
          * @example [
          *       "vegan",
          *       "gluten_free"
@@ -2652,7 +2665,7 @@ export interface components {
          */
         MenuId: components["schemas"]["Id"];
         /**
-         * @description Only items whose name or description contains this text. Letter case is ignored.
+         * @description Only items whose name or description contains this text. Letter case and character width are ignored.
          * @example salmon
          */
         TextFilter: string;
@@ -2710,8 +2723,8 @@ export interface components {
          */
         "Retry-After": number;
         /**
-         * @description How to authenticate, and what was wrong with the token that was sent, RFC 6750 section 3.
-         * @example Bearer realm="menu-management", error="invalid_token"
+         * @description How to authenticate: `Bearer`, with what was wrong with the token that was sent (RFC 6750, section 3), or `Basic` at the token endpoint.
+         * @example Bearer error="invalid_token", error_description="The token has expired."
          */
         "WWW-Authenticate": string;
         /**
@@ -2988,7 +3001,7 @@ export interface operations {
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
-                 * @description Only items with this dietary tag. Repeat the parameter to ask for several; an item must carry all of them. Letter case is ignored.
+                 * @description Only items with this dietary tag. Repeat the parameter to ask for several; an item must carry all of them. Tags are compared exactly.
                  * @example [
                  *       "vegan",
                  *       "gluten_free"
@@ -3011,7 +3024,7 @@ export interface operations {
                  */
                 limit?: components["parameters"]["ItemLimit"];
                 /**
-                 * @description Only items whose name or description contains this text. Letter case is ignored.
+                 * @description Only items whose name or description contains this text. Letter case and character width are ignored.
                  * @example salmon
                  */
                 q?: components["parameters"]["TextFilter"];

@@ -12,9 +12,6 @@ export async function issueToken({
   database,
   tokens,
 }: Call<'issueToken'>): Promise<Reply<'issueToken'>> {
-  if (body.grant_type !== 'client_credentials') {
-    throw new OAuthFault('unsupported_grant_type', 'Only client_credentials is served.');
-  }
   const { id, secret } = credentials(authorization, body);
   const client = await authenticateClient(database, id, secret);
   if (!client) throw new OAuthFault('invalid_client', 'Unknown or disabled client, or a wrong secret.');

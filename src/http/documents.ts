@@ -11,14 +11,18 @@ export async function registerDocuments(app: FastifyInstance, document: object):
   app.get('/openapi.yaml', cached('application/yaml; charset=utf-8', app.swagger({ yaml: true })));
   await app.register(swaggerUi, {
     routePrefix: '/docs',
-    staticCSP: contentSecurityPolicy,
+    staticCSP: policy,
     uiConfig: { deepLinking: true, tryItOutEnabled: true, persistAuthorization: false },
-    theme: { title: 'Menu Management Service' },
+    theme: {
+      title: 'Menu Management Service',
+      // The bar offers to load other documents; this page shows one.
+      css: [{ filename: 'page.css', content: '.swagger-ui .topbar { display: none }' }],
+    },
   });
 }
 
-// Everything the page needs is served here; the inline styles are those Swagger UI sets while it runs.
-const contentSecurityPolicy = [
+// Nothing of the page comes from or goes to another host.
+const policy = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self' 'unsafe-inline'",

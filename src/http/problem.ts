@@ -18,7 +18,7 @@ export function answerError(thrown: unknown, request: FastifyRequest, reply: Fas
   // Fastify runs no hooks for what it refuses while routing.
   reply.header('X-Request-Id', request.id);
   if (error.status === 422 && request.routeOptions.config?.operationId === 'issueToken') {
-    return answerOAuthFault(new OAuthFault('invalid_request', error.message), reply);
+    return answerOAuthFault(asOAuthFault(error), reply);
   }
   if (error.status >= 500) request.log.error({ err: thrown }, error.message);
   return reply
@@ -41,6 +41,12 @@ export function problem(error: ApiError, requestId: string): components['schemas
   };
 }
 
+// The token endpoint speaks RFC 6749, also of what its schema finds.
+function asOAuthFault({ errors = [], message }: ApiError): OAuthFault {
+  const otherGrant = errors.some(({ field, code }) => field === '/grant_type' && code === 'const');
+  return new OAuthFault(otherGrant ? 'unsupported_grant_type' : 'invalid_request', message);
+}
+
 function answerOAuthFault(fault: OAuthFault, reply: FastifyReply): FastifyReply {
   if (fault.status === 401) reply.header('WWW-Authenticate', 'Basic realm="token endpoint"');
   return reply
@@ -59,7 +65,7 @@ function translate(thrown: unknown, request: FastifyRequest): ApiError {
     message = '',
   } = thrown as { code?: string; constraint?: string; message?: string };
   return (
-    uniqueViolations[code === '23505' ? constraint : '']?.() ??
+    constraintFaults[constraint]?.() ??
     textFaults[code]?.() ??
     fastifyFaults[code]?.(request) ??
     (databaseAway(code, message) ? serviceUnavailable() : internalError())
@@ -78,7 +84,9 @@ const textFaults: Record<string, () => ApiError> = {
 const externalIdTaken = () =>
   parameterError([{ field: '/external_id', code: 'taken', message: 'is in use by another record here' }]);
 
-const uniqueViolations: Record<string, () => ApiError> = {
+const constraintFaults: Record<string, () => ApiError> = {
+  item_category: () =>
+    parameterError([{ field: '/category_id', code: 'not_found', message: 'is not a category of this menu' }]),
   location_external_id: externalIdTaken,
   menu_external_id: externalIdTaken,
   category_external_id: externalIdTaken,

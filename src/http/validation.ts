@@ -98,14 +98,14 @@ function fieldError(error: ErrorObject, part: string): FieldError {
   const pointer = name === undefined ? instancePath : `${instancePath}/${escapePointer(String(name))}`;
   return shortened({
     field: part === 'body' ? pointer : pointer.slice(1),
-    code: codes[keyword] ?? keyword,
+    code: codes[keyword] ?? keyword.toLowerCase(),
     message: messages[keyword] ?? error.message ?? 'is not valid',
   });
 }
 
 // An unknown name is the sender's, of any length.
 function shortened({ field, ...rest }: FieldError): FieldError {
-  return { field: field.slice(0, 500).toWellFormed(), ...rest };
+  return { field: field.slice(0, 1024).toWellFormed(), ...rest };
 }
 
 const codes: Record<string, string> = {

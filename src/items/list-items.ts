@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { reachOf } from '../accounts/reach.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { page, pageRequest } from '../http/pagination.ts';
@@ -6,13 +6,8 @@ import { ok } from '../http/reply.ts';
 import { requireMenu } from '../menus/menu.ts';
 import { available, itemJson } from './item.ts';
 
-export async function listItems({
-  database,
-  params,
-  query,
-  caller,
-  url,
-}: Call<'listItems'>): Promise<Reply<'listItems'>> {
+export async function listItems(call: Call<'listItems'>): Promise<Reply<'listItems'>> {
+  const { database, params, query, caller, url } = call;
   const wanted = pageRequest(query);
   const { account_id, location_ids } = reachOf(caller);
   const rows = await database
@@ -21,26 +16,8 @@ export async function listItems({
     .where('menu_id', '=', params.menu_id)
     .where('account_id', '=', account_id)
     .where('item_id', '>', wanted.after)
-    .$if(location_ids !== null, (items) => items.where(sql<boolean>`location_id = any (${location_ids})`))
-    .$if(query.category_id !== undefined, (items) =>
-      items.where('category_id', '=', query.category_id as number),
-    )
-    .$if(query.is_available !== undefined, (items) =>
-      items.where(available(), '=', query.is_available as boolean),
-    )
-    .$if(query.dietary_tag !== undefined, (items) =>
-      items.where(sql<boolean>`dietary_tags @> ${query.dietary_tag}`),
-    )
-    .$if(query.allergen_free !== undefined, (items) =>
-      items.where(sql<boolean>`not allergens && ${query.allergen_free}`),
-    )
-    .$if(query.external_id !== undefined, (items) =>
-      items.where('external_id', '=', query.external_id as string),
-    )
-    .$if(query.updated_since !== undefined, (items) =>
-      items.where('updated_at', '>=', new Date(query.updated_since as string)),
-    )
-    .$if(query.q !== undefined, (items) => items.where(matches(query.q as string)))
+    .where(sql<boolean>`(${location_ids}::bigint[] is null or location_id = any (${location_ids}))`)
+    .where((eb) => eb.and(conditions(query)))
     .orderBy('item_id')
     .limit(wanted.limit)
     .execute();
@@ -50,7 +27,31 @@ export async function listItems({
   return ok(body, headers);
 }
 
-function matches(q: string) {
+// Only the filters that were given are in the statement, so that each can use its index.
+function conditions(query: Call<'listItems'>['query']): RawBuilder<boolean>[] {
+  return [
+    ...given(query.category_id, (id) => sql`category_id = ${id}`),
+    ...given(query.is_available, (wanted) => sql`${available()} = ${wanted}`),
+    ...given(query.dietary_tag, (tags) => sql`dietary_tags @> ${tags}::text[]`),
+    ...given(query.allergen_free, declaredFreeOf),
+    ...given(query.external_id, (id) => sql`external_id = ${id}`),
+    ...given(query.updated_since, (since) => sql`updated_at >= ${since}::timestamptz`),
+    ...given(query.q, matches),
+  ];
+}
+
+function given<T>(value: T | undefined, condition: (value: T) => RawBuilder<boolean>): RawBuilder<boolean>[] {
+  return value === undefined ? [] : [condition(value)];
+}
+
+// An empty list declares nothing, so it is no "free from"; a missed capital letter must not hide an allergen.
+function declaredFreeOf(allergens: string[]): RawBuilder<boolean> {
+  return sql`(allergens <> '{}' and not exists (
+    select from unnest(allergens) as declared, unnest(${allergens}::text[]) as avoided
+    where lower(declared) = lower(avoided)))`;
+}
+
+function matches(q: string): RawBuilder<boolean> {
   const pattern = sql`'%' || regexp_replace(search_text(${q}), '([\\\\%_])', '\\\\\\1', 'g') || '%'`;
-  return sql<boolean>`search_text(name || ' ' || description) like ${pattern}`;
+  return sql`search_text(name || ' ' || description) like ${pattern}`;
 }

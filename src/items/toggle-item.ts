@@ -5,10 +5,19 @@ import { recordEvents } from '../events/record.ts';
 import { acceptedTags } from '../http/conditional.ts';
 import { preconditionFailed } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, type Json, jsonObject } from '../http/json.ts';
+import { type AnyJson, data, type Json, jsonObject, rfc3339 } from '../http/json.ts';
 import { ok } from '../http/reply.ts';
 import { touchMenus } from '../menus/menu.ts';
-import { available, changedItem, type Item, type ItemKey, itemKey, itemTag, requireItem } from './item.ts';
+import {
+  available,
+  changedItem,
+  type Item,
+  type ItemKey,
+  itemKey,
+  itemTag,
+  lapsed,
+  requireItem,
+} from './item.ts';
 
 /** Flips what the item's readers see at this moment, in one statement with its event. */
 export async function toggleItem(call: Call<'toggleItem'>): Promise<Reply<'toggleItem'>> {
@@ -23,6 +32,13 @@ export async function toggleItem(call: Call<'toggleItem'>): Promise<Reply<'toggl
   eventCommitted();
   return ok(data(row.item), { ETag: row.etag });
 }
+
+// A planned return that is given up belongs to what was changed.
+const previous = sql<AnyJson>`case
+  when old.unavailable_until is null or ${lapsed('old')}
+  then ${jsonObject({ is_available: available('old') })}
+  else ${jsonObject({ is_available: available('old'), unavailable_until: rfc3339(sql<Date>`old.unavailable_until`) })}
+  end`;
 
 const toggle = statement<
   ItemKey & { if_match: string[] | null; request_id: string },
@@ -44,13 +60,7 @@ const toggle = statement<
         .where(
           sql<boolean>`(${p('if_match', 'text[]')} is null or ${itemTag()} = any (${p('if_match', 'text[]')}))`,
         )
-        .returning([
-          ...changedItem(
-            sql`array['item.toggled']`,
-            jsonObject<{ is_available: boolean }>({ is_available: available('old') }),
-          ),
-          itemTag('new').as('etag'),
-        ]),
+        .returning([...changedItem(sql`array['item.toggled']`, previous), itemTag('new').as('etag')]),
     )
     .with('recorded', () => recordEvents('changed', p))
     .with('touched', () => touchMenus('changed'))

@@ -92,7 +92,11 @@ type Values = ItemKey & Patch & { if_match: string[] | null };
 
 function patchOf(body: Body): Patch {
   const values = Object.keys(columnTypes).map((field) => [field, body[field as Field] ?? null]);
-  return { present: Object.keys(body) as Field[], ...Object.fromEntries(values) };
+  return {
+    present: Object.keys(body) as Field[],
+    ...Object.fromEntries(values),
+    name: body.name?.trim() ?? null,
+  };
 }
 
 /** What each column becomes; a later availability change ends an earlier "until". */

@@ -75,13 +75,15 @@ create table item (
   updated_at timestamptz(3) not null default now(),
   version bigint not null default 1,
   primary key (item_id, account_id),
-  foreign key (menu_id, category_id, account_id) references category (menu_id, category_id, account_id),
+  constraint item_category foreign key (menu_id, category_id, account_id)
+    references category (menu_id, category_id, account_id),
   constraint item_external_id unique (menu_id, account_id, external_id),
   check (unavailable_until is null or not is_available)
 ) with (fillfactor = 85);
 create index item_by_menu on item (menu_id, item_id);
 create index item_by_category on item (category_id, sort_order, item_id);
 create index item_restore_due on item (unavailable_until) where unavailable_until is not null;
+create index item_restore_by_menu on item (menu_id, unavailable_until) where unavailable_until is not null;
 
 -- Search folds case and width in every script: 'ＳＡＬＭＯＮ' finds 'Salmon'.
 create extension if not exists pg_trgm;
