@@ -66,6 +66,15 @@ export function methodNotAllowed(method: string, allow: string): ApiError {
   );
 }
 
+export function locationNotEmpty(): ApiError {
+  return new ApiError(
+    409,
+    'Conflict',
+    'location_not_empty',
+    'The location still has menus. Delete them first.',
+  );
+}
+
 export function preconditionFailed(): ApiError {
   return new ApiError(
     412,

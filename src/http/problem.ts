@@ -5,6 +5,7 @@ import {
   ApiError,
   badRequest,
   internalError,
+  locationNotEmpty,
   OAuthFault,
   parameterError,
   payloadTooLarge,
@@ -87,6 +88,7 @@ const externalIdTaken = () =>
 const constraintFaults: Record<string, () => ApiError> = {
   item_category: () =>
     parameterError([{ field: '/category_id', code: 'not_found', message: 'is not a category of this menu' }]),
+  menu_location: locationNotEmpty,
   location_external_id: externalIdTaken,
   menu_external_id: externalIdTaken,
   category_external_id: externalIdTaken,
