@@ -29,8 +29,10 @@ export function openDatabase(connection: pg.PoolConfig, options: { max?: number 
     ...connection,
     Client: NamedClient,
   });
-  // An idle connection that dies is replaced by the pool; without a listener it would end the process.
+  // A connection that dies is replaced by the pool and fails its next statement. Without listeners it would end the
+  // process: the pool listens to idle connections only, and one can die between two statements of a transaction.
   pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
   return new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
 }
 
