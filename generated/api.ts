@@ -356,9 +356,8 @@ export interface paths {
          *
          *     Event: `item.toggled`, always.
          *
-         *     **Not safe to repeat**: a second toggle undoes the first. When an answer got lost, read the item before
-         *     trying again, or send `If-Match` with the `ETag` you saw: the second try then gets 412. To set a state
-         *     rather than flip it, use updateItem with `is_available`.
+         *     **Safe to repeat only with an `Idempotency-Key`**: without one, a second toggle undoes the first. To set a
+         *     state rather than flip it, use updateItem with `is_available`, or setAvailability for many items.
          */
         post: operations["toggleItem"];
         delete?: never;
@@ -452,8 +451,7 @@ export interface paths {
          *     with growing pauses, for about three days, so the same event may come more than once: drop repeats by
          *     `id`. An answer of 410 ends the sending at once.
          *
-         *     Not safe to repeat: every call registers one more endpoint. When an answer got lost, look with
-         *     listWebhooks and delete what is too much.
+         *     Safe to repeat only with an `Idempotency-Key`: without one, every call registers one more endpoint.
          *
          *     Answered 422: an address that leads to a private network (`blocked_address`), an identifier in
          *     `location_ids` or `menu_ids` that this client cannot see (`not_found`).
@@ -1658,6 +1656,7 @@ export interface components {
              *     | lists | `too_few`, `too_many`, `duplicate` |
              *     | other records | `not_found` (none that this client can use), `taken` (another record has it) |
              *     | time | `past` (lies in the past), `conflict` (does not go with another field) |
+             *     | an idempotency key | `reused` (it came with another body before) |
              *     | paging | `cursor` (not a cursor of this list) |
              *     | a webhook's address | `invalid_url`, `https_required`, `user_info_not_allowed`, `fragment_not_allowed`, `blocked_address` |
              * @example precision
@@ -2650,8 +2649,56 @@ export interface components {
         };
     };
     responses: {
+        /** @description The `Idempotency-Key` is not valid: it may hold 1 to 128 visible characters of ASCII. Nothing was changed. */
+        BadRequest: {
+            headers: {
+                /**
+                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";r=1187;t=42
+                 */
+                RateLimit?: string;
+                /**
+                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";q=1200;w=60
+                 */
+                "RateLimit-Policy"?: string;
+                /**
+                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @example req-0196f3a1c2d4
+                 */
+                "X-Request-Id"?: components["schemas"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Error"];
+            };
+        };
         /** @description The token lacks the scope (`insufficient_scope`), or the record exists and this client may not use it (`forbidden`): it belongs to another account, or to a location the client has no access to. */
         Forbidden: {
+            headers: {
+                /**
+                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";r=1187;t=42
+                 */
+                RateLimit?: string;
+                /**
+                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";q=1200;w=60
+                 */
+                "RateLimit-Policy"?: string;
+                /**
+                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @example req-0196f3a1c2d4
+                 */
+                "X-Request-Id"?: components["schemas"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Error"];
+            };
+        };
+        /** @description An earlier call with the same `Idempotency-Key` is still under way. Try again a moment later. */
+        IdempotencyConflict: {
             headers: {
                 /**
                  * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
@@ -3057,6 +3104,21 @@ export interface components {
          */
         ExternalIdFilter: string;
         /**
+         * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+         *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+         *     with `Idempotency-Replayed: true`, and changes nothing.
+         *
+         *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+         *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+         *     (`reused`).
+         *
+         *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+         *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+         *     5xx: nothing was changed then, and a repeat is a new try.
+         * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+         */
+        IdempotencyKey: string;
+        /**
          * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
          * @example "7"
          */
@@ -3124,6 +3186,11 @@ export interface components {
          * @example "7"
          */
         ETag: string;
+        /**
+         * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+         * @example true
+         */
+        "Idempotency-Replayed": string;
         /**
          * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
          * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
@@ -4448,6 +4515,21 @@ export interface operations {
             query?: never;
             header?: {
                 /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
                  * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
                  * @example "7"
                  */
@@ -4478,6 +4560,11 @@ export interface operations {
                      */
                     ETag: string;
                     /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
                      * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
@@ -4498,9 +4585,11 @@ export interface operations {
                     "application/json": components["schemas"]["ItemResponse"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
@@ -4672,7 +4761,23 @@ export interface operations {
     createWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4690,6 +4795,11 @@ export interface operations {
                      * @example "7"
                      */
                     ETag: string;
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
                     /**
                      * @description Address of the new record.
                      * @example /api/v1/webhooks/5
@@ -4718,6 +4828,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            409: components["responses"]["IdempotencyConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ParameterError"];

@@ -75,6 +75,16 @@ export function locationNotEmpty(): ApiError {
   );
 }
 
+/** The first call with this Idempotency-Key has no answer yet. */
+export function idempotencyConflict(): ApiError {
+  return new ApiError(
+    409,
+    'Conflict',
+    'idempotency_conflict',
+    'An earlier call with this Idempotency-Key is still under way. Try again a moment later.',
+  );
+}
+
 export function preconditionFailed(): ApiError {
   return new ApiError(
     412,
