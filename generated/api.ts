@@ -27,7 +27,7 @@ export interface paths {
          *
          *     Event: `location.created`.
          *
-         *     Not safe to repeat, unless the body has an `external_id`: a second call with it is answered 422 (`taken`)
+         *     Safe to repeat with an `Idempotency-Key`, or when the body has an `external_id`: a second call with it is answered 422 (`taken`)
          *     and makes nothing.
          *
          *     Answered 422: an `external_id` that another location of the account has (`taken`), a `timezone`, `currency`
@@ -110,7 +110,7 @@ export interface paths {
          *
          *     Event: `menu.created`.
          *
-         *     Not safe to repeat, unless the body has an `external_id`: a second call with it is answered 422 (`taken`)
+         *     Safe to repeat with an `Idempotency-Key`, or when the body has an `external_id`: a second call with it is answered 422 (`taken`)
          *     and makes nothing.
          *
          *     Answered 422: a `location_id` that this client cannot use (`not_found`), an `external_id` that another menu
@@ -196,7 +196,7 @@ export interface paths {
          *
          *     Event: `category.created`.
          *
-         *     Not safe to repeat, unless the body has an `external_id`: a second call with it is answered 422 (`taken`)
+         *     Safe to repeat with an `Idempotency-Key`, or when the body has an `external_id`: a second call with it is answered 422 (`taken`)
          *     and makes nothing.
          *
          *     Answered 422: an `external_id` that another category of the menu has (`taken`).
@@ -279,7 +279,7 @@ export interface paths {
          *
          *     Event: `item.created`, also when the item is off from the start.
          *
-         *     Not safe to repeat, unless the body has an `external_id`: a second call with it is answered 422 (`taken`)
+         *     Safe to repeat with an `Idempotency-Key`, or when the body has an `external_id`: a second call with it is answered 422 (`taken`)
          *     and makes nothing.
          *
          *     Answered 422: a `category_id` that is not in this menu (`not_found`), an `external_id` that another item
@@ -382,9 +382,8 @@ export interface paths {
          *
          *     Event: `menu.toggled`, always.
          *
-         *     **Not safe to repeat**: a second toggle undoes the first. When an answer got lost, read the menu before
-         *     trying again, or send `If-Match` with the `ETag` you saw: the second try then gets 412. To set a state
-         *     rather than flip it, use updateMenu with `is_active`.
+         *     **Safe to repeat only with an `Idempotency-Key`**: without one, a second toggle undoes the first. To set a
+         *     state rather than flip it, use updateMenu with `is_active`.
          */
         post: operations["toggleMenu"];
         delete?: never;
@@ -3296,7 +3295,23 @@ export interface operations {
     createLocation: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -3314,6 +3329,11 @@ export interface operations {
                      * @example "7"
                      */
                     ETag: string;
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
                     /**
                      * @description Address of the new record.
                      * @example /api/v1/webhooks/5
@@ -3342,6 +3362,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            409: components["responses"]["IdempotencyConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ParameterError"];
@@ -3598,7 +3619,23 @@ export interface operations {
     createMenu: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -3616,6 +3653,11 @@ export interface operations {
                      * @example "7"
                      */
                     ETag: string;
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
                     /**
                      * @description Address of the new record.
                      * @example /api/v1/webhooks/5
@@ -3644,6 +3686,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            409: components["responses"]["IdempotencyConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ParameterError"];
@@ -3896,7 +3939,23 @@ export interface operations {
     createCategory: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /**
                  * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
@@ -3920,6 +3979,11 @@ export interface operations {
                      * @example "7"
                      */
                     ETag: string;
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
                     /**
                      * @description Address of the new record.
                      * @example /api/v1/webhooks/5
@@ -3949,6 +4013,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ParameterError"];
@@ -4257,7 +4322,23 @@ export interface operations {
     createItem: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /**
                  * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
@@ -4281,6 +4362,11 @@ export interface operations {
                      * @example "7"
                      */
                     ETag: string;
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
                     /**
                      * @description Address of the new record.
                      * @example /api/v1/webhooks/5
@@ -4310,6 +4396,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ParameterError"];
@@ -4601,6 +4688,21 @@ export interface operations {
             query?: never;
             header?: {
                 /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
                  * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
                  * @example "7"
                  */
@@ -4626,6 +4728,11 @@ export interface operations {
                      */
                     ETag: string;
                     /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
                      * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
@@ -4646,9 +4753,11 @@ export interface operations {
                     "application/json": components["schemas"]["MenuResponse"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];

@@ -38,6 +38,9 @@ interface NewMenu extends Reach {
   request_id: string;
 }
 
+const afterLast = sql`(select least(coalesce(max(sort_order), -1) + 1::bigint, 2147483647) from menu
+  where location_id = home.location_id and account_id = home.account_id)`;
+
 const insert = statement<NewMenu, { menu_id: number; etag: string; menu: Json<Menu> }>((p) =>
   build
     .with('home', (db) =>
@@ -79,6 +82,3 @@ const insert = statement<NewMenu, { menu_id: number; etag: string; menu: Json<Me
     .selectFrom('changed')
     .select([sql<number>`menu_id`.as('menu_id'), 'etag', sql<Json<Menu>>`data`.as('menu')]),
 );
-
-const afterLast = sql`(select least(coalesce(max(sort_order), -1) + 1::bigint, 2147483647) from menu
-  where location_id = home.location_id and account_id = home.account_id)`;
