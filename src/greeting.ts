@@ -3,19 +3,24 @@ import type { Config } from './config.ts';
 
 /** Tells who started the service where it is and what to try first; the lines work as pasted. */
 export function greet(config: Config, address: string | undefined, demo: DemoClient | undefined): void {
-  if (address === undefined) {
-    console.log('\nMenu Management Service is ready: it sends webhooks\n');
-    return;
-  }
-  console.log(`\nMenu Management Service is ready at ${address}\n`);
-  console.log(`  docs           ${address}/docs\n  contract       ${address}/openapi.json`);
-  if (!config.databaseUrl) console.log(`  data           ${config.dataDir}`);
-  console.log(demo ? tryOut(`${address}/api/v1`, demo) : clientHint);
+  const base = address?.replace('[::]', 'localhost');
+  console.log(
+    base === undefined ? '\nMenu Management Service is ready: it sends webhooks\n' : tour(config, base, demo),
+  );
+}
+
+function tour({ databaseUrl, dataDir }: Config, base: string, demo: DemoClient | undefined): string {
+  return `
+Menu Management Service is ready at ${base}
+
+  docs           ${base}/docs
+  contract       ${base}/openapi.json
+  data           ${databaseUrl ? 'DATABASE_URL' : dataDir}
+${demo ? tryOut(`${base}/api/v1`, demo) : clientHint}`;
 }
 
 function tryOut(api: string, { client_id, client_secret, menu_id, item_id }: DemoClient): string {
-  const curl = `curl -sS -w '\\n'`;
-  const withToken = `${curl} -H "Authorization: Bearer $TOKEN"`;
+  const curl = `curl -sS -w '\\n' -H "Authorization: Bearer $TOKEN"`;
   return `
   demo client    ${client_id}
   its secret     ${client_secret}
@@ -23,8 +28,8 @@ function tryOut(api: string, { client_id, client_secret, menu_id, item_id }: Dem
 Try it: get a token, read a whole menu, take the salmon off it.
 
   TOKEN=$(curl -sS -u ${client_id}:${client_secret} -d grant_type=client_credentials ${api}/oauth/token | sed 's/.*"access_token":"\\([^"]*\\).*/\\1/')
-  ${withToken} ${api}/menus/${menu_id}
-  ${withToken} -X POST ${api}/menus/${menu_id}/items/${item_id}/toggle
+  ${curl} ${api}/menus/${menu_id}
+  ${curl} -X POST ${api}/menus/${menu_id}/items/${item_id}/toggle
 `;
 }
 

@@ -11,6 +11,9 @@ type Report = { address?: string } | { failed: string };
 
 const replaceMs = 1_000;
 
+// Each accepts for itself: round robin would hand connections to a process that has just died, where they hang.
+cluster.schedulingPolicy = cluster.SCHED_NONE;
+
 /**
  * Forks `count` processes and waits until each serves.
  * @throws what the first of them to fail reported.

@@ -31,7 +31,7 @@ export async function loadDemo(
   return database.transaction().execute(async (transaction) => {
     // Of services that start together on an empty database, one loads.
     await sql`lock table account in share row exclusive mode`.execute(transaction);
-    if (ifEmpty && (await holdsAccount(transaction))) return file && keptClient(transaction, file);
+    if (ifEmpty && (await holdsAccount(transaction))) return file ? keptClient(transaction, file) : undefined;
     const { client_id, client_secret, account_id } = await createClient(transaction, {
       account,
       scopes: [...allScopes],
