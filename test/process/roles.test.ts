@@ -10,6 +10,7 @@ import { createApi } from '../support/api.ts';
 import {
   databaseEnvironment,
   dataDirectory,
+  freePort,
   postgresOf,
   running,
   servingBelow,
@@ -49,7 +50,7 @@ t.test('ROLE=api serves and sends nothing; ROLE=worker sends and serves nothing'
 
 t.test('WORKERS=2 serves from two processes and survives the kill -9 of either', async (t) => {
   const DATA_DIR = dataDirectory(t);
-  const service = await startProcess(t, { DATA_DIR, WORKERS: '2', PORT: await freePort() });
+  const service = await startProcess(t, { DATA_DIR, WORKERS: '2', PORT: String(await freePort()) });
   const [one = 0, two = 0, ...more] = servingBelow(service.pid);
   t.ok(one && two);
   t.same(more, []);
@@ -78,14 +79,6 @@ t.test('when the first of several processes is killed, the others end', async (t
   await service.stop('SIGKILL');
   await until(() => running(serving).length === 0);
 });
-
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  return String(port);
-}
 
 async function startReceiver(t: Test): Promise<Server> {
   const receiver = createServer((_request, response) => response.end()).listen(0, '127.0.0.1');

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -35,7 +36,11 @@ export const root = fileURLToPath(new URL('../../', import.meta.url));
 /** Starts src/main.ts and waits until it is ready. @throws what it printed, when it ends before that */
 export async function startProcess(t: Test, env: Record<string, string>): Promise<RunningService> {
   const launched = performance.now();
-  const { pid, printed, end } = launch(t, 'src/main.ts', [], { PORT: '0', LOG_LEVEL: 'warn', ...env });
+  const { pid, printed, end } = launch(t, [process.execPath, 'src/main.ts'], {
+    PORT: '0',
+    LOG_LEVEL: 'warn',
+    ...env,
+  });
   let ended = false;
   end.then(() => {
     ended = true;
@@ -54,14 +59,13 @@ export async function startProcess(t: Test, env: Record<string, string>): Promis
   };
 }
 
-/** Runs a script of the project to its end. */
-export async function runScript(
+/** Runs src/main.ts to its end, or another command line in the project's root. */
+export async function runToEnd(
   t: Test,
-  script: string,
-  args: string[],
   env: Record<string, string>,
+  command = [process.execPath, 'src/main.ts'],
 ): Promise<Outcome> {
-  return launch(t, script, args, env).end;
+  return launch(t, command, env).end;
 }
 
 /** A new directory for DATA_DIR; a Postgres that still runs in it when the test ends is killed. */
@@ -98,6 +102,15 @@ export async function until(condition: () => boolean | Promise<boolean>): Promis
   while (!(await condition())) await pause(10);
 }
 
+/** A TCP port on loopback that nobody listened on a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  return port;
+}
+
 /** A database of its own with the demo account, as the environment of a process names it. */
 export async function databaseEnvironment(
   t: Test,
@@ -111,8 +124,8 @@ export async function databaseEnvironment(
 
 // A process group of its own, as a shell gives one; none of the settings of whoever runs the tests, and none of
 // the hooks that tap puts into every Node below it.
-function launch(t: Test, script: string, args: string[], env: Record<string, string>) {
-  const child = spawn(process.execPath, [script, ...args], {
+function launch(t: Test, [program = '', ...args]: string[], env: Record<string, string>) {
+  const child = spawn(program, args, {
     cwd: root,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
