@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { type Reach, reachOf, withinReach } from '../accounts/reach.ts';
+import { sortOrder } from '../db/sort-order.ts';
 import { build, statement } from '../db/statement.ts';
 import { recordEvents } from '../events/record.ts';
 import { parameterError } from '../http/errors.ts';
@@ -72,7 +73,7 @@ const insert = statement<NewMenu, { menu_id: number; etag: string; menu: Json<Me
               p('name', 'text').as('name'),
               p('description', 'text').as('description'),
               p('is_active', 'boolean').as('is_active'),
-              sql<number>`coalesce(${p('sort_order', 'integer')}, ${afterLast})`.as('sort_order'),
+              sortOrder(p('sort_order', 'integer'), 'menu', 'location_id').as('sort_order'),
               p('external_id', 'text').as('external_id'),
             ]),
         )
