@@ -29,8 +29,8 @@ export function openDatabase(connection: pg.PoolConfig, options: { max?: number 
     ...connection,
     Client: NamedClient,
   });
-  // A connection that dies is replaced by the pool and fails its next statement. Without listeners it would end the
-  // process: the pool listens to idle connections only, and one can die between two statements of a transaction.
+  // A connection that dies is replaced by the pool, and what ran on it is rejected; but without a listener, on the
+  // pool for an idle one and on itself for one in use, it would end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   return new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });

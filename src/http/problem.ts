@@ -6,6 +6,7 @@ import {
   ApiError,
   badRequest,
   internalError,
+  locationNotEmpty,
   OAuthFault,
   parameterError,
   payloadTooLarge,
@@ -16,6 +17,8 @@ import {
 export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (thrown instanceof OAuthFault) return answerOAuthFault(thrown, reply);
   let error = translate(thrown, request);
+  // Fastify runs no hooks for what it refuses while routing.
+  reply.header('X-Request-Id', request.id);
   const operationId = request.routeOptions.config?.operationId;
   if (error.status === 422 && operationId) {
     if (operationId === 'issueToken') return answerOAuthFault(asOAuthFault(error), reply);
@@ -71,6 +74,7 @@ function answerOAuthFault(fault: OAuthFault, reply: FastifyReply): FastifyReply 
 
 function translate(thrown: unknown, request: FastifyRequest): ApiError {
   if (thrown instanceof ApiError) return thrown;
+  if (request.raw.errored) return badRequest('The request was broken off.');
   const { code = '', message = '' } = thrown as { code?: string; message?: string };
   return (
     refusal(thrown) ??
@@ -94,6 +98,7 @@ const externalIdTaken = () =>
 const constraintFaults: Record<string, () => ApiError> = {
   item_category: () =>
     parameterError([{ field: '/category_id', code: 'not_found', message: 'is not a category of this menu' }]),
+  menu_location: locationNotEmpty,
   location_external_id: externalIdTaken,
   menu_external_id: externalIdTaken,
   category_external_id: externalIdTaken,
