@@ -61,6 +61,14 @@ export function checkSchema(name: string, value: unknown): void {
   if (!validate(value)) throw new Error(`not a ${name}: ${ajv.errorsText(validate.errors)}`);
 }
 
+/** @throws when the payload is not one that the contract's webhooks describe. */
+export function checkEvent(payload: object): void {
+  const validate = compile(webhookPayload);
+  if (!validate(payload)) {
+    throw new Error(`event ${ajv.errorsText(validate.errors)}: ${JSON.stringify(payload)}`);
+  }
+}
+
 function checkHeaders(where: string, response: Node, answer: Answer): void {
   for (const [name, header] of Object.entries(response.headers ?? {})) {
     const { required, schema } = resolve(header);
@@ -105,6 +113,7 @@ function pointer(ref: string): Node {
     .reduce((node, key) => node[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
 }
 
+const webhookPayload = { $ref: '#/components/schemas/WebhookPayload' };
 const compiled = new Map<object, ValidateFunction>();
 
 function compile(schema: object): ValidateFunction {
