@@ -137,7 +137,7 @@ const set = statement<Values, Row>((p) =>
     .selectFrom('wanted')
     .leftJoin('found', 'found.place', 'wanted.place')
     .leftJoin('changed', 'changed.item_id', 'found.item_id')
-    .select([outcome.as('outcome'), resultJson().as('result'), 'found.first_place'])
+    .select([outcome().as('outcome'), resultJson().as('result'), 'found.first_place'])
     .orderBy('wanted.place'),
 );
 
@@ -202,16 +202,18 @@ function foundRows(): RawBuilder<FoundRow> {
     join locked on locked.item_id = named.item_id)`;
 }
 
-const outcome = sql<AvailabilityResult['result']>`case
-  when changed.item_id is not null then 'changed'
-  when found.item_id is not null then 'unchanged'
-  else 'not_found' end`;
+function outcome(): RawBuilder<AvailabilityResult['result']> {
+  return sql`case
+    when changed.item_id is not null then 'changed'
+    when found.item_id is not null then 'unchanged'
+    else 'not_found' end`;
+}
 
 function resultJson(): RawBuilder<Json<AvailabilityResult>> {
   return jsonObject<AvailabilityResult>({
     item_id: sql<number>`coalesce(found.item_id, wanted.item_id)`,
     external_id: sql<string>`case when found.item_id is null then wanted.external_id else found.external_id end`,
-    result: outcome,
+    result: outcome(),
     item: sql<Json<Item | null>>`coalesce(changed.data, found.item)`,
   });
 }
