@@ -37,6 +37,7 @@ export async function serve(config: Config, connection: pg.PoolConfig): Promise<
       send: createSender({ destination, userAgent: `menu-management-service/${version}` }),
       seal: createSeal(encryptionKey),
       log: app.log,
+      retentionDays: config.eventRetentionDays,
     });
   }
 
