@@ -19,11 +19,11 @@ export interface OperationFacts {
 export type OperationId = keyof Handlers;
 
 export const operations: Record<OperationId, OperationFacts> = {
-  createCategory: {"method":"POST","path":"/menus/{menu_id}/categories","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[201,401,403,404,413,415,422,429,503]},
-  createItem: {"method":"POST","path":"/menus/{menu_id}/items","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[201,401,403,404,413,415,422,429,503]},
-  createLocation: {"method":"POST","path":"/locations","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[201,401,403,413,415,422,429,503]},
-  createMenu: {"method":"POST","path":"/menus","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[201,401,403,413,415,422,429,503]},
-  createWebhook: {"method":"POST","path":"/webhooks","security":[["webhooks:manage"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[201,401,403,413,415,422,429,503]},
+  createCategory: {"method":"POST","path":"/menus/{menu_id}/categories","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[201,401,403,404,409,413,415,422,429,503]},
+  createItem: {"method":"POST","path":"/menus/{menu_id}/items","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[201,401,403,404,409,413,415,422,429,503]},
+  createLocation: {"method":"POST","path":"/locations","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[201,401,403,409,413,415,422,429,503]},
+  createMenu: {"method":"POST","path":"/menus","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[201,401,403,409,413,415,422,429,503]},
+  createWebhook: {"method":"POST","path":"/webhooks","security":[["webhooks:manage"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[201,401,403,409,413,415,422,429,503]},
   deleteCategory: {"method":"DELETE","path":"/menus/{menu_id}/categories/{category_id}","security":[["menus:write"]],"body":null,"rateLimit":null,"statuses":[204,401,403,404,412,429,503]},
   deleteItem: {"method":"DELETE","path":"/menus/{menu_id}/items/{item_id}","security":[["menus:write"]],"body":null,"rateLimit":null,"statuses":[204,401,403,404,412,429,503]},
   deleteLocation: {"method":"DELETE","path":"/locations/{location_id}","security":[["menus:write"]],"body":null,"rateLimit":null,"statuses":[204,401,403,404,409,412,429,503]},
@@ -40,8 +40,10 @@ export const operations: Record<OperationId, OperationFacts> = {
   listLocations: {"method":"GET","path":"/locations","security":[["menus:read"]],"body":null,"rateLimit":null,"statuses":[200,401,403,422,429,503]},
   listMenus: {"method":"GET","path":"/menus","security":[["menus:read"]],"body":null,"rateLimit":null,"statuses":[200,401,403,422,429,503]},
   listWebhooks: {"method":"GET","path":"/webhooks","security":[["webhooks:manage"]],"body":null,"rateLimit":null,"statuses":[200,401,403,422,429,503]},
-  toggleItem: {"method":"POST","path":"/menus/{menu_id}/items/{item_id}/toggle","security":[["availability:write"]],"body":null,"rateLimit":null,"statuses":[200,401,403,404,412,429,503]},
-  toggleMenu: {"method":"POST","path":"/menus/{menu_id}/toggle","security":[["availability:write"]],"body":null,"rateLimit":null,"statuses":[200,401,403,404,412,429,503]},
+  reorderMenu: {"method":"PUT","path":"/menus/{menu_id}/order","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[200,401,403,404,412,413,415,422,429,503]},
+  setAvailability: {"method":"POST","path":"/menus/{menu_id}/availability","security":[["availability:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[200,401,403,404,409,413,415,422,429,503]},
+  toggleItem: {"method":"POST","path":"/menus/{menu_id}/items/{item_id}/toggle","security":[["availability:write"]],"body":null,"rateLimit":null,"statuses":[200,400,401,403,404,409,412,429,503]},
+  toggleMenu: {"method":"POST","path":"/menus/{menu_id}/toggle","security":[["availability:write"]],"body":null,"rateLimit":null,"statuses":[200,400,401,403,404,409,412,429,503]},
   updateCategory: {"method":"PUT","path":"/menus/{menu_id}/categories/{category_id}","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[200,401,403,404,412,413,415,422,429,503]},
   updateItem: {"method":"PUT","path":"/menus/{menu_id}/items/{item_id}","security":[["menus:write"],["availability:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[200,401,403,404,412,413,415,422,429,503]},
   updateLocation: {"method":"PUT","path":"/locations/{location_id}","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[200,401,403,404,412,413,415,422,429,503]},
@@ -70,6 +72,8 @@ export interface Handlers {
   listLocations: Handler<'listLocations'>;
   listMenus: Handler<'listMenus'>;
   listWebhooks: Handler<'listWebhooks'>;
+  reorderMenu: Handler<'reorderMenu'>;
+  setAvailability: Handler<'setAvailability'>;
   toggleItem: Handler<'toggleItem'>;
   toggleMenu: Handler<'toggleMenu'>;
   updateCategory: Handler<'updateCategory'>;

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { maxHeaderSize } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import document from '../generated/openapi.json' with { type: 'json' };
@@ -11,10 +12,11 @@ import { authenticate } from './http/authenticate.ts';
 import { bodyLimit } from './http/bodies.ts';
 import { registerContract } from './http/contract.ts';
 import { registerDocuments } from './http/documents.ts';
-import { ApiError, badRequest, notFound } from './http/errors.ts';
+import { ApiError, badRequest } from './http/errors.ts';
 import { registerHealth } from './http/health.ts';
 import { answerError, problem } from './http/problem.ts';
 import { createLimits } from './http/rate-limits.ts';
+import { refuseUnrouted } from './http/routing.ts';
 import { createSeal } from './seal.ts';
 import type { Destination } from './webhooks/delivery/destination.ts';
 
@@ -29,7 +31,7 @@ export interface Parts {
  * @throws when the contract and its handlers differ, or the database's keys cannot be read.
  */
 export async function buildApp(
-  config: Pick<Config, 'rateLimitPerMinute' | 'encryptionKey' | 'logLevel'>,
+  config: Pick<Config, 'rateLimitPerMinute' | 'logLevel'> & { encryptionKey: Buffer },
   { database, destination, eventCommitted }: Parts,
 ): Promise<FastifyInstance> {
   const app = Fastify({
@@ -38,19 +40,21 @@ export async function buildApp(
     requestIdHeader: false,
     genReqId: (request) => saneRequestId(request.headers['x-request-id']) ?? `req_${randomUUID()}`,
     bodyLimit,
-    routerOptions: { maxParamLength: 500, ignoreTrailingSlash: false },
+    // Node itself would answer a request without Host, but without a body.
+    http: { requireHostHeader: false, headersTimeout: 30_000, connectionsCheckingInterval: 1_000 },
+    requestTimeout: 60_000,
+    // Lengths are the matter of refuseUnrouted and of the contract.
+    routerOptions: { maxParamLength: maxHeaderSize, ignoreTrailingSlash: false },
     frameworkErrors: answerError,
     clientErrorHandler: answerClientError,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
   });
+  // Likewise for an Expect that is not 100-continue; RFC 9110, section 10.1.1 lets a server ignore it.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.setErrorHandler(answerError);
-  app.setNotFoundHandler((request) => {
-    throw notFound(
-      `${request.method} ${request.url.split('?', 1)[0]?.slice(0, 200)} is not an address of this service.`,
-    );
-  });
   app.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id));
+  refuseUnrouted(app);
   logEachAnswer(app);
 
   const seal = createSeal(config.encryptionKey);
@@ -87,7 +91,7 @@ function logEachAnswer(app: FastifyInstance): void {
     request.log.info(
       {
         method: request.method,
-        path: request.url.split('?', 1)[0],
+        path: request.url.split('?', 1)[0]?.slice(0, 256),
         operation: request.routeOptions.config.operationId,
         client: request.caller?.clientId,
         status: reply.statusCode,

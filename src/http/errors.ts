@@ -75,6 +75,16 @@ export function locationNotEmpty(): ApiError {
   );
 }
 
+/** The first call with this Idempotency-Key has no answer yet. */
+export function idempotencyConflict(): ApiError {
+  return new ApiError(
+    409,
+    'Conflict',
+    'idempotency_conflict',
+    'An earlier call with this Idempotency-Key is still under way. Try again a moment later.',
+  );
+}
+
 export function preconditionFailed(): ApiError {
   return new ApiError(
     412,
@@ -93,6 +103,10 @@ export function payloadTooLarge(limitBytes: number): ApiError {
   );
 }
 
+export function uriTooLong(limit: number): ApiError {
+  return new ApiError(414, 'URI Too Long', 'uri_too_long', `The URL may hold ${limit} characters.`);
+}
+
 export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   return new ApiError(
     415,
@@ -102,9 +116,13 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   );
 }
 
-export function parameterError(errors: FieldError[]): ApiError {
+/** Tells the first hundred faults, which is what the contract allows. */
+export function parameterError(faults: FieldError[]): ApiError {
+  const errors = faults.slice(0, 100);
   const detail = errors.map((error) => `${error.field || 'body'} ${error.message}`).join('; ');
-  return new ApiError(422, 'Parameter Error', 'parameter_error', detail.slice(0, 1000), { errors });
+  return new ApiError(422, 'Parameter Error', 'parameter_error', detail.slice(0, 1000).toWellFormed(), {
+    errors,
+  });
 }
 
 export function tooManyRequests(retryAfterSeconds: number): ApiError {

@@ -55,12 +55,20 @@ export function checkAgainstContract(method: string, path: string, answer: Answe
   checkBody(where, response, answer);
 }
 
-/** @throws when the payload is not one that the contract's webhooks describe. */
-export function checkEvent(payload: object): void {
-  const validate = compile(webhookPayload);
-  if (!validate(payload)) {
-    throw new Error(`event ${ajv.errorsText(validate.errors)}: ${JSON.stringify(payload)}`);
-  }
+/** @throws when the value is not what the named schema of the contract says. */
+export function checkSchema(name: string, value: unknown): void {
+  const validate = compile({ $ref: `#/components/schemas/${name}` });
+  if (!validate(value)) throw new Error(`not a ${name}: ${ajv.errorsText(validate.errors)}`);
+}
+
+/** Checks an error that no operation answers, such as that of an unknown path. @throws when it is no problem of ours. */
+export function checkProblem(answer: Answer): void {
+  const { status, request_id } = answer.body ?? {};
+  checkSchema('Error', answer.body);
+  if (!/^application\/problem\+json(;|$)/.test(String(answer.headers['content-type'])))
+    throw new Error(`an error as ${answer.headers['content-type']}`);
+  if (status !== answer.status || request_id !== answer.headers['x-request-id'])
+    throw new Error(`status and request id differ between head and body: ${answer.text}`);
 }
 
 function checkHeaders(where: string, response: Node, answer: Answer): void {
@@ -107,7 +115,6 @@ function pointer(ref: string): Node {
     .reduce((node, key) => node[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
 }
 
-const webhookPayload = { $ref: '#/components/schemas/WebhookPayload' };
 const compiled = new Map<object, ValidateFunction>();
 
 function compile(schema: object): ValidateFunction {
