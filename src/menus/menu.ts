@@ -64,7 +64,8 @@ export function changedMenu(
 
 /**
  * The CTE that marks the menus of the CTE `changes` as changed inside. Every write locks in one order, so that none
- * waits for another in a circle: categories, items, menus, each by id. The arrays are complete, and with them every
+ * waits for another in a circle: categories, items, menus, each by id, and a menu only once: a weaker lock taken
+ * before, even for key share, brings the circle back. The arrays are complete, and with them every
  * change, before the first menu is locked.
  */
 export function touchMenus(changes: string): RawBuilder<Record<string, unknown>> {
