@@ -6,7 +6,9 @@ import { toggleItem } from './items/toggle-item.ts';
 import { updateItem } from './items/update-item.ts';
 import { getLocation } from './locations/get-location.ts';
 import { listLocations } from './locations/list-locations.ts';
+import { exportMenu } from './menus/export-menu.ts';
 import { getMenu } from './menus/get-menu.ts';
+import { importMenu } from './menus/import-menu.ts';
 import { listMenus } from './menus/list-menus.ts';
 import { createWebhook } from './webhooks/create-webhook.ts';
 import { deleteWebhook } from './webhooks/delete-webhook.ts';
@@ -22,6 +24,8 @@ export const handlers = {
 
   listMenus,
   getMenu,
+  exportMenu,
+  importMenu,
 
   listItems,
   getItem,

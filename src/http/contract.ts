@@ -5,8 +5,9 @@ import type { Scope } from '../accounts/scopes.ts';
 import type { Context } from '../context.ts';
 import { handlers } from '../operations.ts';
 import { ignoreBody, registerBodyParsers, requireBody } from './bodies.ts';
-import { methodNotAllowed } from './errors.ts';
+import { methodNotAllowed, notAcceptable } from './errors.ts';
 import type { Call } from './handler.ts';
+import { preferred } from './negotiation.ts';
 import type { Limits } from './rate-limits.ts';
 import { explainFaults, validatorCompiler } from './validation.ts';
 
@@ -91,48 +92,77 @@ function route(
   context: Context,
   { authenticate, limits }: Guards,
 ): Partial<RouteOptions> {
-  const { security, body } = operations[operationId];
+  const { security, body, bodyLimit } = operations[operationId];
   return {
     config: { operationId },
     onRequest:
       security.length > 0
         ? authenticate(operationId, security)
         : (request: FastifyRequest) => limits.countAddress(request, operationId),
+    ...(bodyLimit !== null && { bodyLimit }),
     ...(body ? { preValidation: requireBody(body) } : { preParsing: ignoreBody }),
+    ...(body && body.mediaTypes.length > 1 && { validatorCompiler: exceptBodies }),
     handler: adapt(operationId, context),
   };
 }
 
+// A document that comes in several media types is brought into one form and then validated by its handler.
+const exceptBodies: typeof validatorCompiler = (schema) =>
+  schema.httpPart === 'body' ? () => true : validatorCompiler(schema);
+
 // One handler type for all: which operation it is was settled by the compiler in src/operations.ts.
-type AnyHandler = (call: object) => Promise<{ status: number; headers: object; body: unknown }>;
+type AnyHandler = (
+  call: object,
+) => Promise<{ status: number; headers: object; mediaType?: string; body: unknown }>;
 
 function adapt(operationId: OperationId, context: Context) {
   const handler = handlers[operationId] as AnyHandler;
+  const { answers } = operations[operationId];
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const call: Omit<
       Call<OperationId>,
-      keyof Context | 'params' | 'query' | 'body' | 'headers' | 'caller'
+      keyof Context | 'params' | 'query' | 'body' | 'headers' | 'caller' | 'mediaType' | 'bodyType'
     > = {
       requestId: request.id,
       log: request.log,
       url: request.url,
       authorization: request.headers.authorization,
     };
-    const { status, headers, body } = await handler({
+    const {
+      status,
+      headers,
+      mediaType = 'application/json',
+      body,
+    } = await handler({
       ...context,
       ...call,
       params: request.params,
       query: request.query,
       headers: request.headers,
       body: request.body,
+      bodyType: request.mediaType,
       caller: request.caller,
+      mediaType: chooseMediaType(answers, request, reply),
     });
     reply.code(status).headers(headers);
     if (body === undefined) return reply.send();
     return reply
-      .type('application/json; charset=utf-8')
+      .type(`${mediaType}; charset=utf-8`)
       .send(typeof body === 'string' ? body : JSON.stringify(body));
   };
+}
+
+// `Accept` is looked at only where there is a choice.
+function chooseMediaType(
+  answers: readonly string[],
+  request: FastifyRequest,
+  reply: FastifyReply,
+): string | undefined {
+  if (answers.length < 2) return answers[0];
+  reply.header('Vary', 'Accept');
+  const mediaType = preferred(request.headers.accept, answers);
+  if (mediaType === undefined) throw notAcceptable(answers);
+  return mediaType;
 }
 
 function refuseOtherMethods(app: FastifyInstance): void {

@@ -8,7 +8,7 @@ import type { Call, Reply } from '../http/handler.ts';
 import { data, type Json, jsonObject } from '../http/json.ts';
 import { notModified, ok } from '../http/reply.ts';
 import { type Item, itemJson } from '../items/item.ts';
-import { menuFields, menuTag } from './menu.ts';
+import { findMenuTag, menuFields, menuTag } from './menu.ts';
 
 type MenuDetail = components['schemas']['MenuDetail'];
 type CategoryDetail = components['schemas']['CategoryDetail'];
@@ -23,21 +23,13 @@ export async function getMenu({
   const values = { ...params, ...reachOf(caller) };
   const ifNoneMatch = headers['if-none-match'];
   if (ifNoneMatch !== undefined) {
-    const [current] = await selectTag(database, values);
-    if (current && isCurrent(ifNoneMatch, current.etag)) return notModified(current.etag);
+    const etag = await findMenuTag(database, values);
+    if (etag && isCurrent(ifNoneMatch, etag)) return notModified(etag);
   }
   const [found] = await selectMenu(database, values);
   const row = requireReach(found, 'menu');
   return ok(data(row.menu), { ETag: row.etag });
 }
-
-const selectTag = statement<{ menu_id: number } & Reach, { etag: string }>((p) =>
-  build
-    .selectFrom('menu')
-    .select(menuTag().as('etag'))
-    .where('menu_id', '=', p('menu_id', 'bigint'))
-    .where(withinReach(p, 'menu')),
-);
 
 const selectMenu = statement<
   { menu_id: number } & Reach,
