@@ -4,12 +4,13 @@ import { type Handlers, type OperationId, operations } from '../../generated/ope
 import type { Scope } from '../accounts/scopes.ts';
 import type { Context } from '../context.ts';
 import { handlers } from '../operations.ts';
-import { ignoreBody, registerBodyParsers, requireBody } from './bodies.ts';
-import { methodNotAllowed, notAcceptable } from './errors.ts';
+import { ignoreBody, registerBodyParsers, requireBody, requireMediaType } from './bodies.ts';
+import { notAcceptable } from './errors.ts';
 import type { Call } from './handler.ts';
+import { type Answer, answerOnce, keyedRequest } from './idempotency.ts';
 import { preferred } from './negotiation.ts';
 import type { Limits } from './rate-limits.ts';
-import { explainFaults, validatorCompiler } from './validation.ts';
+import { explainFaults, requireReadableQuery, validatorCompiler } from './validation.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -51,7 +52,6 @@ export async function registerContract(
     prefix,
     operationResolver: (operationId) => route(operationId as OperationId, context, guards) as RouteOptions,
   });
-  refuseOtherMethods(app);
 }
 
 /** The published document, as far as it is read here. */
@@ -92,7 +92,7 @@ function route(
   context: Context,
   { authenticate, limits }: Guards,
 ): Partial<RouteOptions> {
-  const { security, body, bodyLimit } = operations[operationId];
+  const { security, body, bodyLimit, statuses } = operations[operationId];
   return {
     config: { operationId },
     onRequest:
@@ -100,7 +100,11 @@ function route(
         ? authenticate(operationId, security)
         : (request: FastifyRequest) => limits.countAddress(request, operationId),
     ...(bodyLimit !== null && { bodyLimit }),
-    ...(body ? { preValidation: requireBody(body) } : { preParsing: ignoreBody }),
+    preParsing: body ? requireMediaType(body) : ignoreBody,
+    preValidation: [
+      ...(body?.required ? [requireBody] : []),
+      ...(statuses.includes(422) ? [requireReadableQuery] : []),
+    ],
     ...(body && body.mediaTypes.length > 1 && { validatorCompiler: exceptBodies }),
     handler: adapt(operationId, context),
   };
@@ -111,9 +115,7 @@ const exceptBodies: typeof validatorCompiler = (schema) =>
   schema.httpPart === 'body' ? () => true : validatorCompiler(schema);
 
 // One handler type for all: which operation it is was settled by the compiler in src/operations.ts.
-type AnyHandler = (
-  call: object,
-) => Promise<{ status: number; headers: object; mediaType?: string; body: unknown }>;
+type AnyHandler = (call: object) => Promise<Answer>;
 
 function adapt(operationId: OperationId, context: Context) {
   const handler = handlers[operationId] as AnyHandler;
@@ -128,26 +130,26 @@ function adapt(operationId: OperationId, context: Context) {
       url: request.url,
       authorization: request.headers.authorization,
     };
-    const {
-      status,
-      headers,
-      mediaType = 'application/json',
-      body,
-    } = await handler({
-      ...context,
-      ...call,
-      params: request.params,
-      query: request.query,
-      headers: request.headers,
-      body: request.body,
-      bodyType: request.mediaType,
-      caller: request.caller,
-      mediaType: chooseMediaType(answers, request, reply),
-    });
+    const mediaType = chooseMediaType(answers, request, reply);
+    const perform = (parts: Context) =>
+      handler({
+        ...parts,
+        ...call,
+        params: request.params,
+        query: request.query,
+        headers: request.headers,
+        body: request.body,
+        bodyType: request.mediaType,
+        caller: request.caller,
+        mediaType,
+      });
+    const keyed = keyedRequest(operationId, request);
+    const answer = keyed ? await answerOnce(context, keyed, perform) : await perform(context);
+    const { status, headers, body } = answer;
     reply.code(status).headers(headers);
     if (body === undefined) return reply.send();
     return reply
-      .type(`${mediaType}; charset=utf-8`)
+      .type(`${answer.mediaType ?? 'application/json'}; charset=utf-8`)
       .send(typeof body === 'string' ? body : JSON.stringify(body));
   };
 }
@@ -163,21 +165,4 @@ function chooseMediaType(
   const mediaType = preferred(request.headers.accept, answers);
   if (mediaType === undefined) throw notAcceptable(answers);
   return mediaType;
-}
-
-function refuseOtherMethods(app: FastifyInstance): void {
-  const served = new Map<string, string[]>();
-  for (const { method, path } of Object.values(operations)) {
-    const url = prefix + path.replaceAll(/{(\w+)}/g, ':$1');
-    served.set(url, [...(served.get(url) ?? []), method, ...(method === 'GET' ? ['HEAD'] : [])]);
-  }
-  for (const [url, methods] of served) {
-    const others = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(
-      (one) => !methods.includes(one),
-    );
-    const refuse = async ({ method }: { method: string }) => {
-      throw methodNotAllowed(method, methods.join(', '));
-    };
-    app.route({ method: others, url, onRequest: refuse, handler: refuse });
-  }
 }

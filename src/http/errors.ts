@@ -67,11 +67,26 @@ export function methodNotAllowed(method: string, allow: string): ApiError {
 }
 
 export function notAcceptable(offered: readonly string[]): ApiError {
+  const detail = `This is answered as ${offered.join(' or ')}.`;
+  return new ApiError(406, 'Not Acceptable', 'not_acceptable', detail);
+}
+
+export function locationNotEmpty(): ApiError {
   return new ApiError(
-    406,
-    'Not Acceptable',
-    'not_acceptable',
-    `This is answered as ${offered.join(' or ')}.`,
+    409,
+    'Conflict',
+    'location_not_empty',
+    'The location still has menus. Delete them first.',
+  );
+}
+
+/** The first call with this Idempotency-Key has no answer yet. */
+export function idempotencyConflict(): ApiError {
+  return new ApiError(
+    409,
+    'Conflict',
+    'idempotency_conflict',
+    'An earlier call with this Idempotency-Key is still under way. Try again a moment later.',
   );
 }
 
@@ -93,6 +108,10 @@ export function payloadTooLarge(limitBytes: number): ApiError {
   );
 }
 
+export function uriTooLong(limit: number): ApiError {
+  return new ApiError(414, 'URI Too Long', 'uri_too_long', `The URL may hold ${limit} characters.`);
+}
+
 export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   return new ApiError(
     415,
@@ -110,7 +129,9 @@ export function parameterError(errors: FieldError[], count = errors.length): Api
   const listed = errors.slice(0, listedFaults);
   const faults = listed.map((error) => `${error.field || 'body'} ${error.message}`).join('; ');
   const detail = count > listed.length ? `The first ${listed.length} of ${count} faults: ${faults}` : faults;
-  return new ApiError(422, 'Parameter Error', 'parameter_error', detail.slice(0, 1000), { errors: listed });
+  return new ApiError(422, 'Parameter Error', 'parameter_error', detail.slice(0, 1000).toWellFormed(), {
+    errors: listed,
+  });
 }
 
 export function tooManyRequests(retryAfterSeconds: number): ApiError {

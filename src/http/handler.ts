@@ -76,7 +76,7 @@ type Body<Response> = Response extends { content: infer C }
   : { mediaType?: never; body: undefined };
 
 // Set by the server on every answer, so that no handler has to.
-type ServerHeaders = 'X-Request-Id' | 'RateLimit' | 'RateLimit-Policy' | 'Vary';
+type ServerHeaders = 'X-Request-Id' | 'RateLimit' | 'RateLimit-Policy' | 'Idempotency-Replayed' | 'Vary';
 
 type OwnHeaders<Response> = Response extends { headers: infer H }
   ? { [N in keyof H as string extends N ? never : N extends ServerHeaders ? never : N]: H[N] }

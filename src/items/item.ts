@@ -71,21 +71,6 @@ export function changedItem(
   });
 }
 
-/**
- * The events of an update, for its `returning`. A planned return that changes with the switch belongs to the switch.
- */
-export const itemEventTypes = sql<EventType[]>`array_remove(array[
-  case when old.is_available <> new.is_available then 'item.toggled' end,
-  case when ${plainFields('old')} is distinct from ${plainFields('new')}
-    or old.is_available = new.is_available and old.unavailable_until is distinct from new.unavailable_until
-    then 'item.updated' end], null)`;
-
-function plainFields(row: string): RawBuilder<unknown> {
-  const item = columns('item', row);
-  return sql`(${item.category_id}, ${item.name}, ${item.description}, ${item.price}, ${item.photo_url},
-    ${item.allergens}, ${item.dietary_tags}, ${item.sort_order}, ${item.external_id})`;
-}
-
 /** @throws 404 or 403 when the caller finds no such item in this menu. */
 export async function requireItem(database: Database, key: ItemKey): Promise<void> {
   const [row] = await selectReach(database, key);

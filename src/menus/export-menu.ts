@@ -6,15 +6,15 @@ import { contentOf } from './content/document.ts';
 import { readStored } from './content/stored.ts';
 import { tagOf } from './content/tags.ts';
 import { writeCsv } from './content/write-csv.ts';
-import { findMenuTag } from './menu.ts';
+import { selectMenuTag } from './menu-detail.ts';
 
 /** The whole menu as one document, in the form that importMenu takes. */
 export async function exportMenu(call: Call<'exportMenu'>): Promise<Reply<'exportMenu'>> {
   const { database, params, query, caller, headers, mediaType } = call;
   const key = { ...params, ...reachOf(caller) };
   if (headers['if-none-match'] !== undefined) {
-    const current = await findMenuTag(database, key);
-    const etag = current && tagOf(current, mediaType);
+    const [current] = await selectMenuTag(database, key);
+    const etag = current && tagOf(current.etag, mediaType);
     if (etag && isCurrent(headers['if-none-match'], etag)) return notModified(etag);
   }
   const stored = requireReach(await readStored(database, key), 'menu');

@@ -9,7 +9,8 @@ import { lockStored } from './content/lock.ts';
 import { changesAnything, type Plan, planImport } from './content/plan.ts';
 import { readStored, type StoredMenu } from './content/stored.ts';
 import { menuTagsOf } from './content/tags.ts';
-import { findMenuTag, type MenuKey, requireMenu } from './menu.ts';
+import { type MenuKey, requireMenu } from './menu.ts';
+import { selectMenuTag } from './menu-detail.ts';
 
 /**
  * Makes the menu equal to a document, in one transaction with its events. The difference is first made without a
@@ -55,7 +56,8 @@ async function write(
       const plan = makePlan(document, stored);
       const { location_id } = stored;
       await applyPlan(transaction, { account_id, location_id, menu_id, request_id: requestId }, plan);
-      return { plan, etag: (await findMenuTag(transaction, key)) ?? stored.etag };
+      const [current] = await selectMenuTag(transaction, key);
+      return { plan, etag: current?.etag ?? stored.etag };
     });
     if (done) return done;
     await requireMenu(database, menu_id, caller);

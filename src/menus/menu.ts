@@ -44,20 +44,6 @@ export function menuTag(row = 'menu'): RawBuilder<string> {
     select count(*) from item where item.menu_id = ${menu.menu_id} and item.unavailable_until <= now()) || '"'`;
 }
 
-/** The ETag of a menu, by a look-up by primary key only; undefined when the caller finds no such menu. */
-export async function findMenuTag(database: Database, key: MenuKey): Promise<string | undefined> {
-  const [row] = await selectTag(database, key);
-  return row?.etag;
-}
-
-const selectTag = statement<MenuKey, { etag: string }>((p) =>
-  build
-    .selectFrom('menu')
-    .select(menuTag().as('etag'))
-    .where('menu_id', '=', p('menu_id', 'bigint'))
-    .where(withinReach(p, 'menu')),
-);
-
 /** What the CTE that writes menus returns for recordEvents; `row` is 'old' when it deletes. */
 export function changedMenu(
   eventTypes: Expression<EventType[]>,

@@ -1,9 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
 import { categoryJson, changedCategory } from '../../categories/category.ts';
 import type { Database } from '../../db/database.ts';
+import { changed } from '../../db/patch.ts';
 import { build, type Param, statement } from '../../db/statement.ts';
 import { type EventType, recordEvents } from '../../events/record.ts';
-import { changedItem, itemEventTypes, itemJson, storedItemJson } from '../../items/item.ts';
+import { previousFields, switched } from '../../items/availability.ts';
+import { changedItem } from '../../items/item.ts';
 import { changedMenu, menuJson } from '../menu.ts';
 import type { CategoryRow, ItemRow, Plan } from './plan.ts';
 import type { StoredMenu } from './stored.ts';
@@ -63,6 +65,8 @@ const itemColumns = {
   sort_order: 'integer',
 } as const satisfies Record<keyof Omit<ItemRow, 'item_id' | 'category'> | 'category_id', string>;
 
+const stockColumns = ['is_available', 'unavailable_until'];
+
 const categoryColumns = {
   external_id: 'text',
   name: 'text',
@@ -96,13 +100,15 @@ const insertItems = statement<Rows, object>((p) =>
   insert(p, 'item', itemColumns, changedItem(sql`array['item.created']`)).select('record'),
 );
 
+// A planned return that changes with the switch belongs to the switch.
+const itemEventTypes = sql<EventType[]>`array_remove(array[
+  case when ${switched()} then 'item.toggled' end,
+  case when ${changed(Object.keys(itemColumns).filter((name) => !stockColumns.includes(name)))}
+    or not ${switched()} and old.unavailable_until is distinct from new.unavailable_until
+    then 'item.updated' end], null)`;
+
 const updateItems = statement<Rows, object>((p) =>
-  update(
-    p,
-    'item',
-    itemColumns,
-    changedItem(itemEventTypes, sql`changed_fields(${storedItemJson('old')}, ${itemJson('new')})`),
-  ).select('record'),
+  update(p, 'item', itemColumns, changedItem(itemEventTypes, previousFields())).select('record'),
 );
 
 const updateCategories = statement<Rows, object>((p) =>
@@ -119,7 +125,7 @@ const updateCategories = statement<Rows, object>((p) =>
 
 const menuEventTypes = sql<EventType[]>`array_remove(array[
   case when old.is_active <> new.is_active then 'menu.toggled' end,
-  case when (old.name, old.description) <> (new.name, new.description) then 'menu.updated' end], null)`;
+  case when ${changed(['name', 'description'])} then 'menu.updated' end], null)`;
 
 const updateMenu = statement<Rows, object>((p) =>
   update(
@@ -142,26 +148,26 @@ type Table = 'item' | 'category' | 'menu';
 type Columns = Record<string, string>;
 type Returning = readonly { toOperationNode(): unknown }[];
 
-function remove(p: Param<Ids>, table: Table, changed: Returning) {
+function remove(p: Param<Ids>, table: Table, returned: Returning) {
   return recorded(
     p,
     sql`delete from ${sql.table(table)}
       where ${sql.ref(`${table}_id`)} = any (${p('ids', 'bigint[]')}) and account_id = ${p('account_id', 'bigint')}
-      returning ${list(changed)}`,
+      returning ${list(returned)}`,
   );
 }
 
-function insert(p: Param<Rows>, table: Table, columns: Columns, changed: Returning) {
+function insert(p: Param<Rows>, table: Table, columns: Columns, returned: Returning) {
   return recorded(
     p,
     sql`insert into ${sql.table(table)} (account_id, location_id, menu_id, ${names(columns)})
       select ${p('account_id', 'bigint')}, ${p('location_id', 'bigint')}, ${p('menu_id', 'bigint')}, ${names(columns)}
       from ${given(p, table, columns)}
-      returning ${list(changed)}`,
+      returning ${list(returned)}`,
   );
 }
 
-function update(p: Param<Rows>, table: Table, columns: Columns, changed: Returning) {
+function update(p: Param<Rows>, table: Table, columns: Columns, returned: Returning) {
   const id = `${table}_id`;
   const assignments = Object.keys(columns).map((name) => sql`${sql.ref(name)} = given.${sql.ref(name)}`);
   return recorded(
@@ -171,7 +177,7 @@ function update(p: Param<Rows>, table: Table, columns: Columns, changed: Returni
       from ${given(p, table, columns)}
       where ${sql.ref(`${table}.${id}`)} = given.${sql.ref(id)}
         and ${sql.ref(`${table}.account_id`)} = ${p('account_id', 'bigint')}
-      returning ${list(changed)}`,
+      returning ${list(returned)}`,
   );
 }
 
@@ -195,6 +201,6 @@ function names(columns: Columns): RawBuilder<unknown> {
   return sql.join(Object.keys(columns).map((name) => sql.ref(name)));
 }
 
-function list(columns: Returning): RawBuilder<unknown> {
-  return sql.join(columns.map((column) => sql`${column}`));
+function list(returned: Returning): RawBuilder<unknown> {
+  return sql.join(returned.map((column) => sql`${column}`));
 }

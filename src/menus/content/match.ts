@@ -1,4 +1,5 @@
 import type { FieldError } from '../../http/errors.ts';
+import { absenceFaults } from '../../items/availability.ts';
 import type { CategoryContent, ItemContent, MenuContent } from './document.ts';
 import type { StoredCategory, StoredItem, StoredMenu } from './stored.ts';
 
@@ -116,17 +117,4 @@ function finder<
     }
     return found;
   };
-}
-
-function absenceFaults({ is_available, unavailable_until }: ItemContent, pointer: string): FieldError[] {
-  if (typeof unavailable_until !== 'string') return [];
-  const field = `${pointer}/unavailable_until`;
-  return [
-    ...(is_available === true
-      ? [{ field, code: 'conflict', message: 'cannot be set on an available item' }]
-      : []),
-    ...(Date.parse(unavailable_until) <= Date.now()
-      ? [{ field, code: 'past', message: 'is in the past' }]
-      : []),
-  ];
 }
