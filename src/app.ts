@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { maxHeaderSize } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import document from '../generated/openapi.json' with { type: 'json' };
@@ -15,7 +16,7 @@ import { ApiError, badRequest } from './http/errors.ts';
 import { registerHealth } from './http/health.ts';
 import { answerError, problem } from './http/problem.ts';
 import { createLimits } from './http/rate-limits.ts';
-import { maxUrlLength, refuseUnrouted } from './http/routing.ts';
+import { refuseUnrouted } from './http/routing.ts';
 import { createSeal } from './seal.ts';
 import type { Destination } from './webhooks/delivery/destination.ts';
 
@@ -30,7 +31,7 @@ export interface Parts {
  * @throws when the contract and its handlers differ, or the database's keys cannot be read.
  */
 export async function buildApp(
-  config: Pick<Config, 'rateLimitPerMinute' | 'encryptionKey' | 'logLevel'>,
+  config: Pick<Config, 'rateLimitPerMinute' | 'logLevel'> & { encryptionKey: Buffer },
   { database, destination, eventCommitted }: Parts,
 ): Promise<FastifyInstance> {
   const app = Fastify({
@@ -39,15 +40,17 @@ export async function buildApp(
     requestIdHeader: false,
     genReqId: (request) => saneRequestId(request.headers['x-request-id']) ?? `req_${randomUUID()}`,
     bodyLimit,
-    // Node would close the connection of a request without Host, or with another Expect, without a word why.
-    http: { requireHostHeader: false, connectionsCheckingInterval: 1_000 },
-    requestTimeout: 30_000,
-    routerOptions: { maxParamLength: maxUrlLength, ignoreTrailingSlash: false },
+    // Node itself would answer a request without Host, but without a body.
+    http: { requireHostHeader: false, headersTimeout: 30_000, connectionsCheckingInterval: 1_000 },
+    requestTimeout: 60_000,
+    // Lengths are the matter of refuseUnrouted and of the contract.
+    routerOptions: { maxParamLength: maxHeaderSize, ignoreTrailingSlash: false },
     frameworkErrors: answerError,
     clientErrorHandler: answerClientError,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
   });
+  // Likewise for an Expect that is not 100-continue; RFC 9110, section 10.1.1 lets a server ignore it.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.setErrorHandler(answerError);
   app.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id));
@@ -88,7 +91,7 @@ function logEachAnswer(app: FastifyInstance): void {
     request.log.info(
       {
         method: request.method,
-        path: request.url.split('?', 1)[0],
+        path: request.url.split('?', 1)[0]?.slice(0, 256),
         operation: request.routeOptions.config.operationId,
         client: request.caller?.clientId,
         status: reply.statusCode,

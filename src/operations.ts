@@ -9,6 +9,7 @@ import { createItem } from './items/create-item.ts';
 import { deleteItem } from './items/delete-item.ts';
 import { getItem } from './items/get-item.ts';
 import { listItems } from './items/list-items.ts';
+import { setAvailability } from './items/set-availability.ts';
 import { toggleItem } from './items/toggle-item.ts';
 import { updateItem } from './items/update-item.ts';
 import { createLocation } from './locations/create-location.ts';
@@ -22,6 +23,7 @@ import { exportMenu } from './menus/export-menu.ts';
 import { getMenu } from './menus/get-menu.ts';
 import { importMenu } from './menus/import-menu.ts';
 import { listMenus } from './menus/list-menus.ts';
+import { reorderMenu } from './menus/reorder-menu.ts';
 import { toggleMenu } from './menus/toggle-menu.ts';
 import { updateMenu } from './menus/update-menu.ts';
 import { createWebhook } from './webhooks/create-webhook.ts';
@@ -45,6 +47,7 @@ export const handlers = {
   updateMenu,
   deleteMenu,
   toggleMenu,
+  reorderMenu,
   exportMenu,
   importMenu,
 
@@ -60,6 +63,7 @@ export const handlers = {
   updateItem,
   deleteItem,
   toggleItem,
+  setAvailability,
 
   createWebhook,
   listWebhooks,
