@@ -31,7 +31,7 @@ export interface Parts {
  * @throws when the contract and its handlers differ, or the database's keys cannot be read.
  */
 export async function buildApp(
-  config: Pick<Config, 'rateLimitPerMinute' | 'logLevel'> & { encryptionKey: Buffer },
+  config: Pick<Config, 'rateLimitPerMinute' | 'redisUrl' | 'logLevel'> & { encryptionKey: Buffer },
   { database, destination, eventCommitted }: Parts,
 ): Promise<FastifyInstance> {
   const app = Fastify({
@@ -60,7 +60,7 @@ export async function buildApp(
   const seal = createSeal(config.encryptionKey);
   const keys = await loadSigningKeys(database, seal);
   const tokens = await registerTokens(app, keys);
-  const limits = await createLimits(app, config.rateLimitPerMinute);
+  const limits = await createLimits(app, { perMinute: config.rateLimitPerMinute, redisUrl: config.redisUrl });
   const findCaller = createCallers(database);
 
   registerHealth(app, database);
