@@ -69,7 +69,9 @@ export interface Delivery {
   delivery_id: Generated<number>;
   event_id: string;
   event_sequence: number;
-  next_attempt_at: Generated<Timestamp | null>;
+  event_type: string;
+  leased_until: Timestamp | null;
+  next_attempt_at: Timestamp | null;
   record: string;
   state: string;
   webhook_id: number;
@@ -87,6 +89,16 @@ export interface Event {
   sequence: Generated<number>;
   transaction_id: Generated<string>;
   type: string;
+}
+
+export interface IdempotencyKey {
+  account_id: number;
+  body_hash: Buffer;
+  client_id: string;
+  created_at: Generated<Timestamp>;
+  key: string;
+  path: string;
+  sealed_answer: Buffer;
 }
 
 export interface Item {
@@ -152,15 +164,18 @@ export interface SigningKey {
 
 export interface Webhook {
   account_id: number;
+  consecutive_failures: Generated<number>;
   created_at: Generated<Timestamp>;
   description: Generated<string>;
   disabled_at: Timestamp | null;
   disabled_reason: string | null;
   enabled: Generated<boolean>;
   event_types: Generated<string[]>;
+  failing_since: Timestamp | null;
   granted_location_ids: ArrayType<number> | null;
   location_ids: Generated<ArrayType<number>>;
   menu_ids: Generated<ArrayType<number>>;
+  probe_at: Timestamp | null;
   updated_at: Generated<Timestamp>;
   url: string;
   version: Generated<number>;
@@ -182,6 +197,7 @@ export interface DB {
   client: Client;
   delivery: Delivery;
   event: Event;
+  idempotency_key: IdempotencyKey;
   item: Item;
   location: Location;
   menu: Menu;

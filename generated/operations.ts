@@ -19,33 +19,61 @@ export interface OperationFacts {
 export type OperationId = keyof Handlers;
 
 export const operations: Record<OperationId, OperationFacts> = {
-  createWebhook: {"method":"POST","path":"/webhooks","security":[["webhooks:manage"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[201,401,403,413,415,422,429,503]},
+  createCategory: {"method":"POST","path":"/menus/{menu_id}/categories","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[201,401,403,404,409,413,415,422,429,503]},
+  createItem: {"method":"POST","path":"/menus/{menu_id}/items","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[201,401,403,404,409,413,415,422,429,503]},
+  createLocation: {"method":"POST","path":"/locations","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[201,401,403,409,413,415,422,429,503]},
+  createMenu: {"method":"POST","path":"/menus","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[201,401,403,409,413,415,422,429,503]},
+  createWebhook: {"method":"POST","path":"/webhooks","security":[["webhooks:manage"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[201,401,403,409,413,415,422,429,503]},
+  deleteCategory: {"method":"DELETE","path":"/menus/{menu_id}/categories/{category_id}","security":[["menus:write"]],"body":null,"rateLimit":null,"statuses":[204,401,403,404,412,429,503]},
+  deleteItem: {"method":"DELETE","path":"/menus/{menu_id}/items/{item_id}","security":[["menus:write"]],"body":null,"rateLimit":null,"statuses":[204,401,403,404,412,429,503]},
+  deleteLocation: {"method":"DELETE","path":"/locations/{location_id}","security":[["menus:write"]],"body":null,"rateLimit":null,"statuses":[204,401,403,404,409,412,429,503]},
+  deleteMenu: {"method":"DELETE","path":"/menus/{menu_id}","security":[["menus:write"]],"body":null,"rateLimit":null,"statuses":[204,401,403,404,412,429,503]},
   deleteWebhook: {"method":"DELETE","path":"/webhooks/{webhook_id}","security":[["webhooks:manage"]],"body":null,"rateLimit":null,"statuses":[204,401,403,404,412,429,503]},
+  getCategory: {"method":"GET","path":"/menus/{menu_id}/categories/{category_id}","security":[["menus:read"]],"body":null,"rateLimit":null,"statuses":[200,304,401,403,404,429,503]},
   getItem: {"method":"GET","path":"/menus/{menu_id}/items/{item_id}","security":[["menus:read"]],"body":null,"rateLimit":null,"statuses":[200,304,401,403,404,429,503]},
   getLocation: {"method":"GET","path":"/locations/{location_id}","security":[["menus:read"]],"body":null,"rateLimit":null,"statuses":[200,304,401,403,404,429,503]},
   getMenu: {"method":"GET","path":"/menus/{menu_id}","security":[["menus:read"]],"body":null,"rateLimit":null,"statuses":[200,304,401,403,404,429,503]},
   getWebhook: {"method":"GET","path":"/webhooks/{webhook_id}","security":[["webhooks:manage"]],"body":null,"rateLimit":null,"statuses":[200,304,401,403,404,429,503]},
   issueToken: {"method":"POST","path":"/oauth/token","security":[],"body":{"required":true,"mediaTypes":["application/x-www-form-urlencoded"]},"rateLimit":{"limit":30,"windowSeconds":60,"per":"address"},"statuses":[200,400,401,413,415,429,503]},
+  listCategories: {"method":"GET","path":"/menus/{menu_id}/categories","security":[["menus:read"]],"body":null,"rateLimit":null,"statuses":[200,401,403,404,422,429,503]},
   listItems: {"method":"GET","path":"/menus/{menu_id}/items","security":[["menus:read"]],"body":null,"rateLimit":null,"statuses":[200,401,403,404,422,429,503]},
   listLocations: {"method":"GET","path":"/locations","security":[["menus:read"]],"body":null,"rateLimit":null,"statuses":[200,401,403,422,429,503]},
   listMenus: {"method":"GET","path":"/menus","security":[["menus:read"]],"body":null,"rateLimit":null,"statuses":[200,401,403,422,429,503]},
   listWebhooks: {"method":"GET","path":"/webhooks","security":[["webhooks:manage"]],"body":null,"rateLimit":null,"statuses":[200,401,403,422,429,503]},
-  toggleItem: {"method":"POST","path":"/menus/{menu_id}/items/{item_id}/toggle","security":[["availability:write"]],"body":null,"rateLimit":null,"statuses":[200,401,403,404,412,429,503]},
+  toggleItem: {"method":"POST","path":"/menus/{menu_id}/items/{item_id}/toggle","security":[["availability:write"]],"body":null,"rateLimit":null,"statuses":[200,400,401,403,404,409,412,429,503]},
+  toggleMenu: {"method":"POST","path":"/menus/{menu_id}/toggle","security":[["availability:write"]],"body":null,"rateLimit":null,"statuses":[200,400,401,403,404,409,412,429,503]},
+  updateCategory: {"method":"PUT","path":"/menus/{menu_id}/categories/{category_id}","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[200,401,403,404,412,413,415,422,429,503]},
   updateItem: {"method":"PUT","path":"/menus/{menu_id}/items/{item_id}","security":[["menus:write"],["availability:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[200,401,403,404,412,413,415,422,429,503]},
+  updateLocation: {"method":"PUT","path":"/locations/{location_id}","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[200,401,403,404,412,413,415,422,429,503]},
+  updateMenu: {"method":"PUT","path":"/menus/{menu_id}","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[200,401,403,404,412,413,415,422,429,503]},
 };
 
 export interface Handlers {
+  createCategory: Handler<'createCategory'>;
+  createItem: Handler<'createItem'>;
+  createLocation: Handler<'createLocation'>;
+  createMenu: Handler<'createMenu'>;
   createWebhook: Handler<'createWebhook'>;
+  deleteCategory: Handler<'deleteCategory'>;
+  deleteItem: Handler<'deleteItem'>;
+  deleteLocation: Handler<'deleteLocation'>;
+  deleteMenu: Handler<'deleteMenu'>;
   deleteWebhook: Handler<'deleteWebhook'>;
+  getCategory: Handler<'getCategory'>;
   getItem: Handler<'getItem'>;
   getLocation: Handler<'getLocation'>;
   getMenu: Handler<'getMenu'>;
   getWebhook: Handler<'getWebhook'>;
   issueToken: Handler<'issueToken'>;
+  listCategories: Handler<'listCategories'>;
   listItems: Handler<'listItems'>;
   listLocations: Handler<'listLocations'>;
   listMenus: Handler<'listMenus'>;
   listWebhooks: Handler<'listWebhooks'>;
   toggleItem: Handler<'toggleItem'>;
+  toggleMenu: Handler<'toggleMenu'>;
+  updateCategory: Handler<'updateCategory'>;
   updateItem: Handler<'updateItem'>;
+  updateLocation: Handler<'updateLocation'>;
+  updateMenu: Handler<'updateMenu'>;
 }

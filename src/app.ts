@@ -31,7 +31,7 @@ export interface Parts {
  * @throws when the contract and its handlers differ, or the database's keys cannot be read.
  */
 export async function buildApp(
-  config: Pick<Config, 'rateLimitPerMinute' | 'encryptionKey' | 'logLevel'>,
+  config: Pick<Config, 'rateLimitPerMinute' | 'logLevel'> & { encryptionKey: Buffer },
   { database, destination, eventCommitted }: Parts,
 ): Promise<FastifyInstance> {
   const app = Fastify({

@@ -61,7 +61,7 @@ export async function existingRecords({ api, database }: TestService): Promise<I
   await api.post(`/menus/${menu_id}/items/${item_id}/toggle`);
   const event = await database
     .selectFrom('event')
-    .select(['event_id', 'account_id', 'sequence', 'record'])
+    .select(['event_id', 'account_id', 'sequence', 'type', 'record'])
     .executeTakeFirstOrThrow();
   const { delivery_id } = await database
     .insertInto('delivery')
@@ -69,6 +69,7 @@ export async function existingRecords({ api, database }: TestService): Promise<I
       account_id: event.account_id,
       event_id: event.event_id,
       event_sequence: event.sequence,
+      event_type: event.type,
       record: event.record,
       webhook_id,
       state: 'failed',

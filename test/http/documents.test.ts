@@ -10,8 +10,8 @@ const bundle = JSON.parse(await readFile(new URL('../../generated/openapi.json',
 t.test('the contract is published as it was bundled, with a validator', async (t) => {
   const { url } = await startTestService(t);
   for (const [path, mediaType, read] of [
-    ['/openapi.json', 'application/json', JSON.parse],
-    ['/openapi.yaml', 'application/yaml', parse],
+    ['/openapi.json', 'application/json', (text: string) => JSON.parse(text)],
+    ['/openapi.yaml', 'application/yaml', (text: string) => parse(text)],
   ] as const) {
     const answer = await send(url, 'GET', path, {});
     t.equal(answer.status, 200, path);

@@ -55,11 +55,16 @@ export function checkAgainstContract(method: string, path: string, answer: Answe
   checkBody(where, response, answer);
 }
 
+/** @throws when the value is not what the named schema of the contract says. */
+export function checkSchema(name: string, value: unknown): void {
+  const validate = compile({ $ref: `#/components/schemas/${name}` });
+  if (!validate(value)) throw new Error(`not a ${name}: ${ajv.errorsText(validate.errors)}`);
+}
+
 /** Checks an error that no operation answers, such as that of an unknown path. @throws when it is no problem of ours. */
 export function checkProblem(answer: Answer): void {
-  const validate = compile({ $ref: '#/components/schemas/Error' });
   const { status, request_id } = answer.body ?? {};
-  if (!validate(answer.body)) throw new Error(`${ajv.errorsText(validate.errors)}: ${answer.text}`);
+  checkSchema('Error', answer.body);
   if (!/^application\/problem\+json(;|$)/.test(String(answer.headers['content-type'])))
     throw new Error(`an error as ${answer.headers['content-type']}`);
   if (status !== answer.status || request_id !== answer.headers['x-request-id'])
