@@ -27,8 +27,8 @@ export interface paths {
          *
          *     Event: `location.created`.
          *
-         *     Safe to repeat with an `Idempotency-Key`, or when the body has an `external_id`: a second call with it is answered 422 (`taken`)
-         *     and makes nothing.
+         *     Safe to repeat with an `Idempotency-Key`. Without one only when the body has an `external_id`: a second call
+         *     with it is answered 422 (`taken`) and makes nothing.
          *
          *     Answered 422: an `external_id` that another location of the account has (`taken`), a `timezone`, `currency`
          *     or `country` that is not in its standard (`enum`).
@@ -110,8 +110,8 @@ export interface paths {
          *
          *     Event: `menu.created`.
          *
-         *     Safe to repeat with an `Idempotency-Key`, or when the body has an `external_id`: a second call with it is answered 422 (`taken`)
-         *     and makes nothing.
+         *     Safe to repeat with an `Idempotency-Key`. Without one only when the body has an `external_id`: a second call
+         *     with it is answered 422 (`taken`) and makes nothing.
          *
          *     Answered 422: a `location_id` that this client cannot use (`not_found`), an `external_id` that another menu
          *     of the location has (`taken`).
@@ -173,6 +173,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/menus/{menu_id}/availability": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set the availability of many items
+         * @description Switches up to 500 items of a menu on or off, in one step: all rows take effect at once, or none. The state is
+         *     set, not flipped. Answers a result for each row, in the order of the request. Scope: `availability:write`.
+         *
+         *     An item that is not in the menu is answered `not_found` in its row; the other rows take effect.
+         *
+         *     Events: for each changed item `item.toggled`, or `item.updated` when only its `unavailable_until` changed.
+         *     Nothing for an item that was as wanted already.
+         *
+         *     Safe to repeat: a repeat finds every item as wanted. With an `Idempotency-Key` it also gets the first answer.
+         *
+         *     Answered 422: a row with neither `item_id` nor `external_id` (`required`) or with both (`conflict`), two rows
+         *     for one item (`duplicate`), an `unavailable_until` that is past (`past`) or comes with `is_available: true`
+         *     (`conflict`). Nothing is changed then.
+         */
+        post: operations["setAvailability"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/menus/{menu_id}/categories": {
         parameters: {
             query?: never;
@@ -196,8 +228,8 @@ export interface paths {
          *
          *     Event: `category.created`.
          *
-         *     Safe to repeat with an `Idempotency-Key`, or when the body has an `external_id`: a second call with it is answered 422 (`taken`)
-         *     and makes nothing.
+         *     Safe to repeat with an `Idempotency-Key`. Without one only when the body has an `external_id`: a second call
+         *     with it is answered 422 (`taken`) and makes nothing.
          *
          *     Answered 422: an `external_id` that another category of the menu has (`taken`).
          */
@@ -279,8 +311,8 @@ export interface paths {
          *
          *     Event: `item.created`, also when the item is off from the start.
          *
-         *     Safe to repeat with an `Idempotency-Key`, or when the body has an `external_id`: a second call with it is answered 422 (`taken`)
-         *     and makes nothing.
+         *     Safe to repeat with an `Idempotency-Key`. Without one only when the body has an `external_id`: a second call
+         *     with it is answered 422 (`taken`) and makes nothing.
          *
          *     Answered 422: a `category_id` that is not in this menu (`not_found`), an `external_id` that another item
          *     of the menu has (`taken`), an `unavailable_until` that is past (`past`) or comes with
@@ -360,6 +392,39 @@ export interface paths {
          *     state rather than flip it, use updateItem with `is_available`, or setAvailability for many items.
          */
         post: operations["toggleItem"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/menus/{menu_id}/order": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set the order of a menu
+         * @description Puts the categories of a menu, and the items in each of them, into the given order, and moves items between
+         *     categories, all in one step. The body names every category and every item of the menu exactly once. Answers
+         *     the menu after the change. Scope: `menus:write`.
+         *
+         *     Only `sort_order` and `category_id` are written, and only where the order asks for it: positions that fit
+         *     already are kept, and what did not move keeps its `version` and `updated_at`.
+         *
+         *     Events: `category.updated` and `item.updated` for each record that moved. Nothing when the menu is in this
+         *     order already.
+         *
+         *     Safe to repeat. To be sure that the menu is still as you saw it, send `If-Match` with the `ETag` of getMenu.
+         *
+         *     Answered 422: a category or item that the body leaves out (`missing`), names twice (`duplicate`) or that is
+         *     not in this menu (`not_found`). Nothing is changed then.
+         */
+        put: operations["reorderMenu"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1310,6 +1375,53 @@ export interface components {
          *     ]
          */
         Allergens: components["schemas"]["Label"][];
+        /** @description The availability one item shall have. The item is named by `item_id` or by `external_id`, not by both. */
+        AvailabilityChange: {
+            /**
+             * @description Your own identifier for the item.
+             * @example POS-1042
+             */
+            external_id?: string;
+            /**
+             * @description Whether the item can be ordered now. `true` also clears `unavailable_until`.
+             * @example false
+             */
+            is_available: boolean;
+            /** @description Identifier of the item. */
+            item_id?: components["schemas"]["Id"];
+            /** @description When the item becomes available again by itself, or `null` for no plan. It must lie in the future, and does not go with `is_available: true`. When it is absent, an item that is off already keeps its plan. */
+            unavailable_until?: components["schemas"]["UnavailableUntil"];
+        };
+        /**
+         * @description What became of one row: `changed`; `unchanged` when the item was as wanted already; `not_found` when the menu has no such item.
+         * @example changed
+         * @enum {string}
+         */
+        AvailabilityOutcome: "changed" | "unchanged" | "not_found";
+        /** @description The results of an AvailabilityUpdate, one for each row and in their order. */
+        AvailabilityResponse: {
+            /** @description One result for each row of the request, in the same order. */
+            data: components["schemas"]["AvailabilityResult"][];
+        };
+        /** @description What became of one row of an AvailabilityUpdate. */
+        AvailabilityResult: {
+            /** @description Your own identifier for the item, or `null` when it has none; of an item that was not found, the one you sent. */
+            external_id: components["schemas"]["ExternalId"];
+            /** @description The item as it is now, or `null` when it was not found. */
+            item: components["schemas"]["Item"] | null;
+            /**
+             * Format: int64
+             * @description Identifier of the item; `null` when the row named it by an `external_id` that was not found.
+             * @example 42
+             */
+            item_id: number | null;
+            result: components["schemas"]["AvailabilityOutcome"];
+        };
+        /** @description The availability of up to 500 items of one menu. No item may be named twice. */
+        AvailabilityUpdate: {
+            /** @description One row for each item. */
+            items: components["schemas"]["AvailabilityChange"][];
+        };
         /** @description A category of a menu, without its items. */
         Category: {
             /**
@@ -1453,6 +1565,22 @@ export interface components {
             /** @description The categories of this page. */
             data: components["schemas"]["Category"][];
             next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description The place of one category and the order of its items. */
+        CategoryOrder: {
+            /**
+             * @description Identifier of the category.
+             * @example 12
+             */
+            category_id: components["schemas"]["Id"];
+            /**
+             * @description The `item_id` of every item that this category shall hold, first one first. An item that another category holds now is moved here.
+             * @example [
+             *       42,
+             *       43
+             *     ]
+             */
+            items: components["schemas"]["Id"][];
         };
         /** @description Old values of exactly the fields that changed. `version` and `updated_at`, which change every time, are not repeated here. */
         CategoryPrevious: {
@@ -1652,7 +1780,7 @@ export interface components {
              *     | a field | `required`, `unknown`, `type`, `format`, `const`, `enum` (not one of the known values) |
              *     | text | `too_short`, `too_long`, `characters` (blank, or holds what is not allowed) |
              *     | numbers | `too_small`, `too_large`, `precision` (too many decimal places), `range` |
-             *     | lists | `too_few`, `too_many`, `duplicate` |
+             *     | lists | `too_few`, `too_many`, `duplicate`, `missing` (a record that the list must name) |
              *     | other records | `not_found` (none that this client can use), `taken` (another record has it) |
              *     | time | `past` (lies in the past), `conflict` (does not go with another field) |
              *     | an idempotency key | `reused` (it came with another body before) |
@@ -2265,6 +2393,11 @@ export interface components {
             /** @description The menus of this page. */
             data: components["schemas"]["Menu"][];
             next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description The whole order of a menu: its categories in display order, each with its items in display order. Every category and every item of the menu is named exactly once. */
+        MenuOrder: {
+            /** @description All categories of the menu, first one first. */
+            categories: components["schemas"]["CategoryOrder"][];
         };
         /** @description Old values of exactly the fields that changed. `version` and `updated_at`, which change every time, are not repeated here. */
         MenuPrevious: {
@@ -3872,6 +4005,82 @@ export interface operations {
             default: components["responses"]["UnexpectedError"];
         };
     };
+    setAvailability: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AvailabilityUpdate"];
+            };
+        };
+        responses: {
+            /** @description What became of each row. */
+            200: {
+                headers: {
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AvailabilityResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
     listCategories: {
         parameters: {
             query?: {
@@ -4678,6 +4887,72 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["IdempotencyConflict"];
             412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    reorderMenu: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MenuOrder"];
+            };
+        };
+        responses: {
+            /** @description The menu after the change. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MenuDetailResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
             default: components["responses"]["UnexpectedError"];

@@ -40,6 +40,8 @@ export const operations: Record<OperationId, OperationFacts> = {
   listLocations: {"method":"GET","path":"/locations","security":[["menus:read"]],"body":null,"rateLimit":null,"statuses":[200,401,403,422,429,503]},
   listMenus: {"method":"GET","path":"/menus","security":[["menus:read"]],"body":null,"rateLimit":null,"statuses":[200,401,403,422,429,503]},
   listWebhooks: {"method":"GET","path":"/webhooks","security":[["webhooks:manage"]],"body":null,"rateLimit":null,"statuses":[200,401,403,422,429,503]},
+  reorderMenu: {"method":"PUT","path":"/menus/{menu_id}/order","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[200,401,403,404,412,413,415,422,429,503]},
+  setAvailability: {"method":"POST","path":"/menus/{menu_id}/availability","security":[["availability:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[200,401,403,404,409,413,415,422,429,503]},
   toggleItem: {"method":"POST","path":"/menus/{menu_id}/items/{item_id}/toggle","security":[["availability:write"]],"body":null,"rateLimit":null,"statuses":[200,400,401,403,404,409,412,429,503]},
   toggleMenu: {"method":"POST","path":"/menus/{menu_id}/toggle","security":[["availability:write"]],"body":null,"rateLimit":null,"statuses":[200,400,401,403,404,409,412,429,503]},
   updateCategory: {"method":"PUT","path":"/menus/{menu_id}/categories/{category_id}","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[200,401,403,404,412,413,415,422,429,503]},
@@ -70,6 +72,8 @@ export interface Handlers {
   listLocations: Handler<'listLocations'>;
   listMenus: Handler<'listMenus'>;
   listWebhooks: Handler<'listWebhooks'>;
+  reorderMenu: Handler<'reorderMenu'>;
+  setAvailability: Handler<'setAvailability'>;
   toggleItem: Handler<'toggleItem'>;
   toggleMenu: Handler<'toggleMenu'>;
   updateCategory: Handler<'updateCategory'>;

@@ -9,6 +9,7 @@ import { createItem } from './items/create-item.ts';
 import { deleteItem } from './items/delete-item.ts';
 import { getItem } from './items/get-item.ts';
 import { listItems } from './items/list-items.ts';
+import { setAvailability } from './items/set-availability.ts';
 import { toggleItem } from './items/toggle-item.ts';
 import { updateItem } from './items/update-item.ts';
 import { createLocation } from './locations/create-location.ts';
@@ -20,6 +21,7 @@ import { createMenu } from './menus/create-menu.ts';
 import { deleteMenu } from './menus/delete-menu.ts';
 import { getMenu } from './menus/get-menu.ts';
 import { listMenus } from './menus/list-menus.ts';
+import { reorderMenu } from './menus/reorder-menu.ts';
 import { toggleMenu } from './menus/toggle-menu.ts';
 import { updateMenu } from './menus/update-menu.ts';
 import { createWebhook } from './webhooks/create-webhook.ts';
@@ -43,6 +45,7 @@ export const handlers = {
   updateMenu,
   deleteMenu,
   toggleMenu,
+  reorderMenu,
 
   listCategories,
   createCategory,
@@ -56,6 +59,7 @@ export const handlers = {
   updateItem,
   deleteItem,
   toggleItem,
+  setAvailability,
 
   createWebhook,
   listWebhooks,

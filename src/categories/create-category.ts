@@ -39,9 +39,6 @@ interface NewCategory extends Reach {
   request_id: string;
 }
 
-const afterLast = sql`(select least(coalesce(max(sort_order), -1) + 1::bigint, 2147483647) from category
-  where menu_id = home.menu_id and account_id = home.account_id)`;
-
 const insert = statement<NewCategory, { category_id: number; etag: string; category: Json<Category> }>((p) =>
   build
     // Held from the start: a menu that is being deleted is then none, not a foreign key that fails.

@@ -116,7 +116,9 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   );
 }
 
-export function parameterError(errors: FieldError[]): ApiError {
+/** Tells the first hundred faults, which is what the contract allows. */
+export function parameterError(faults: FieldError[]): ApiError {
+  const errors = faults.slice(0, 100);
   const detail = errors.map((error) => `${error.field || 'body'} ${error.message}`).join('; ');
   return new ApiError(422, 'Parameter Error', 'parameter_error', detail.slice(0, 1000).toWellFormed(), {
     errors,

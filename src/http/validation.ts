@@ -12,8 +12,6 @@ const options: Options = {
   keywords: ['example', 'discriminator', 'xml', 'externalDocs'],
 };
 
-const maxFaults = 100;
-
 // Bodies say what they mean: nothing is coerced, dropped or filled in.
 const bodies = withFormats(new Ajv2020(options));
 // Everything in a URL or header is text at first.
@@ -31,9 +29,7 @@ export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpP
 /** Turns Ajv's errors into ours: all faults at once, except that a path without a valid id is no record (404). */
 export function explainFaults(errors: FastifySchemaValidationError[], part: string): Error {
   if (part === 'params') return notFound('There is no record at this path: its ids are not valid.');
-  return parameterError(
-    (errors as ErrorObject[]).slice(0, maxFaults).map((error) => fieldError(error, part)),
-  );
+  return parameterError((errors as ErrorObject[]).map((error) => fieldError(error, part)));
 }
 
 /**
@@ -48,7 +44,7 @@ export async function requireReadableQuery({ url, query, routeOptions }: Fastify
     ...broken.map((name) => ({ field: name, code: 'characters', message: 'is not percent-encoded UTF-8' })),
     ...unknown.map((name) => ({ field: name, code: 'unknown', message: 'is not known here' })),
   ];
-  if (errors.length > 0) throw parameterError(errors.slice(0, maxFaults).map(shortened));
+  if (errors.length > 0) throw parameterError(errors.map(shortened));
 }
 
 function isPercentEncoded(text: string): boolean {

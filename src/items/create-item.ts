@@ -57,9 +57,6 @@ interface NewItem extends Reach {
   request_id: string;
 }
 
-const afterLast = sql`(select least(coalesce(max(sort_order), -1) + 1::bigint, 2147483647) from item
-  where category_id = home.category_id and account_id = home.account_id)`;
-
 const insert = statement<NewItem, { item_id: number; etag: string; item: Json<Item> }>((p) =>
   build
     // Held from the start: a category that is being deleted is then none, not a foreign key that fails.

@@ -39,9 +39,6 @@ interface NewMenu extends Reach {
   request_id: string;
 }
 
-const afterLast = sql`(select least(coalesce(max(sort_order), -1) + 1::bigint, 2147483647) from menu
-  where location_id = home.location_id and account_id = home.account_id)`;
-
 const insert = statement<NewMenu, { menu_id: number; etag: string; menu: Json<Menu> }>((p) =>
   build
     .with('home', (db) =>

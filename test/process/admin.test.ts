@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import { createApi } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
 import {
   databaseEnvironment,
   dataDirectory,
@@ -7,7 +8,6 @@ import {
   postgresOf,
   runToEnd,
   startProcess,
-  until,
 } from '../support/process.ts';
 
 t.setTimeout(120_000);
@@ -31,7 +31,7 @@ t.test('on the embedded default it works with and without a running service', as
 
   const { client_id } = first;
   t.same(await done(t, env, 'disable-client', client_id), { client_id, disabled: true });
-  await until(async () => (await api?.get('/webhooks'))?.status === 401);
+  await eventually('its token is refused', async () => (await api?.get('/webhooks'))?.status === 401);
   const listed = await done(t, env, 'list-clients');
   t.match(listed, [
     { account: 'Acme', client_id, locations: null, disabled_at: String },
@@ -80,6 +80,7 @@ t.test('--help tells how to use it', async (t) => {
 
 const wrong: [string[], RegExp][] = [
   [[], /name a command; see --help/],
+  [['make-client'], /there is no command make-client; see --help/],
   [['create-client', '--account', 'A', '--scope', 'menus:read'], /Unknown option '--scope'; see --help/],
   [
     ['create-client', '--account', 'A', '--scopes', 'menus:all'],

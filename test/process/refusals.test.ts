@@ -5,7 +5,8 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { databaseEnvironment, dataDirectory, freePort, runToEnd, until } from '../support/process.ts';
+import { eventually } from '../support/eventually.ts';
+import { databaseEnvironment, dataDirectory, freePort, runToEnd } from '../support/process.ts';
 
 t.setTimeout(120_000);
 
@@ -114,7 +115,10 @@ async function startOlder(t: Test, bin: string): Promise<number> {
     fs.rmSync(directory, { recursive: true });
   });
   const pidFile = join(directory, 'postmaster.pid');
-  await until(() => fs.existsSync(pidFile) && /ready/.test(fs.readFileSync(pidFile, 'utf8')));
+  await eventually(
+    'it is ready',
+    async () => fs.existsSync(pidFile) && /ready/.test(fs.readFileSync(pidFile, 'utf8')),
+  );
   return port;
 }
 

@@ -4,7 +4,6 @@ import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'no
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import type { Test } from 'tap';
@@ -39,17 +38,16 @@ export const root = fileURLToPath(new URL('../../', import.meta.url));
 /** Starts src/main.ts and waits until it is ready. @throws what it printed, when it ends before that */
 export async function startProcess(t: Test, env: Record<string, string>): Promise<RunningService> {
   const launched = performance.now();
-  const { pid, printed, end } = launch(t, [process.execPath, 'src/main.ts'], {
+  const { pid, printed, stdout, end } = launch(t, [process.execPath, 'src/main.ts'], {
     PORT: '0',
     LOG_LEVEL: 'warn',
     ...env,
   });
-  let ended = false;
-  end.then(() => {
-    ended = true;
+  const ready = new Promise<boolean>((resolve) => {
+    stdout.on('data', () => / is ready[\s\S]*\n\n$/.test(printed.stdout) && resolve(true));
+    end.then(() => resolve(false));
   });
-  await until(() => ended || / is ready[\s\S]*\n\n$/.test(printed.stdout));
-  if (ended) throw new Error(`the service ended: ${JSON.stringify(await end)}`);
+  if (!(await ready)) throw new Error(`the service ended: ${JSON.stringify(await end)}`);
   return {
     pid,
     greeting: printed.stdout,
@@ -101,11 +99,6 @@ export function running(pids: number[]): number[] {
     .filter((pid) => pids.includes(pid));
 }
 
-/** Resolves when the condition holds. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await pause(10);
-}
-
 /** A TCP port on loopback that nobody listened on a moment ago. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
@@ -147,7 +140,7 @@ function launch(t: Test, [program = '', ...args]: string[], env: Record<string, 
   const end = once(child, 'close').then(
     ([status, signal]): Outcome => ({ ...printed, ended: status ?? signal }),
   );
-  return { pid, printed, end };
+  return { pid, printed, stdout: child.stdout, end };
 }
 
 function endGroup({ pid, exitCode, signalCode }: ChildProcess): void {

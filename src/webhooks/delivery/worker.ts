@@ -1,3 +1,4 @@
+import { removeOldKeys } from '../../http/idempotency.ts';
 import { restoreDueItems } from '../../items/restore-items.ts';
 import { startLoop } from '../../loop.ts';
 import { type DispatcherOptions, startDispatcher } from './dispatcher.ts';
@@ -39,11 +40,13 @@ export function startWorker(options: WorkerOptions): Worker {
   );
   const sweep = createSweep(database, { days: retentionDays });
   const retention = startLoop('retention', () => sweep.next(), { idleMs: 600_000, log });
+  const removeKeys = async () => (await removeOldKeys(database)) > 0;
+  const keys = startLoop('idempotency keys', removeKeys, { idleMs: 600_000, log });
 
   return {
     nudge: relay.nudge,
     async stop() {
-      await Promise.all([retention.stop(), restore.stop(), relay.stop()]);
+      await Promise.all([keys.stop(), retention.stop(), restore.stop(), relay.stop()]);
       await dispatcher.stop();
     },
   };
