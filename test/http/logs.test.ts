@@ -109,17 +109,15 @@ t.test('a failure on our side tells nothing internal', async (t) => {
 
 t.test('a client that goes away in the middle of its body is no failure on our side', async (t) => {
   const { url, api, log } = await startDemoProcess(t);
-  const token = await api.token();
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });
-  const head = `Host: x\r\nX-Request-Id: broken-off\r\nAuthorization: Bearer ${token}`;
   await new Promise<void>((resolve) => {
     socket.write(
-      `POST /api/v1/webhooks HTTP/1.1\r\n${head}\r\nExpect: 100-continue\r\n` +
-        'Content-Type: application/json\r\nContent-Length: 100\r\n\r\n',
+      'POST /api/v1/oauth/token HTTP/1.1\r\nHost: x\r\nX-Request-Id: broken-off\r\nExpect: 100-continue\r\n' +
+        'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\n',
     );
     // The server reads the body from now on.
-    socket.once('data', () => socket.write('{"url"', () => resolve()));
+    socket.once('data', () => socket.write('grant', () => resolve()));
   });
   socket.destroy();
   const line = await eventually('its line', async () => log().find(({ reqId }) => reqId === 'broken-off'));
