@@ -286,6 +286,61 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/menus/{menu_id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export a menu as one document
+         * @description Answers the whole menu as one document that importMenu takes: as JSON, or as CSV with `Accept: text/csv`.
+         *     Importing it again as it is changes nothing. Scope: `menus:read`.
+         *
+         *     Records are named by `external_id`, those without one by `item_id` or `category_id`. A document in which all
+         *     have an `external_id` can be imported into another menu, too.
+         *
+         *     What is switched on and off during service (`is_active`, `is_available`, `unavailable_until`) is left out
+         *     unless `availability=true` asks for it, so that publishing a menu does not undo what a kitchen has switched off
+         *     in the meantime.
+         *
+         *     The `ETag` changes when anything in the menu changes; importMenu takes it in `If-Match`. Safe to repeat.
+         */
+        get: operations["exportMenu"];
+        /**
+         * Make a menu what a document says
+         * @description Takes the whole menu as one document, in the form that exportMenu gives, and makes the menu equal to it:
+         *     categories and items that the document does not have are **deleted**, new ones are created, and those that differ
+         *     are updated. Answers exactly what was done. Scope: `menus:write`.
+         *
+         *     **Ask with `dry_run=true` first**: the answer is the same, and nothing is changed. To apply just what you
+         *     saw, send the `ETag` of that answer in `If-Match`; when the menu has changed since, the answer is 412.
+         *
+         *     Records are found by `external_id`, those without one by `item_id` or `category_id`; an identifier together
+         *     with an `external_id` gives the record that `external_id`. Items may move between categories. Records keep
+         *     their `sort_order` where that gives the order of the document, else they get new ones.
+         *
+         *     A field that is absent keeps its value. That goes for `is_active`, `is_available` and `unavailable_until`
+         *     too: leave them out, and what a kitchen has switched off stays off.
+         *
+         *     All or nothing: with any fault in the document nothing is changed, and the 422 lists every fault, by JSON
+         *     Pointer or, for CSV, as `line 7, price`. Besides the faults of single values these are: `duplicate` (the same
+         *     record twice), `required` (no identifier, or a new record without name or price), `not_found` (no such record
+         *     in this menu), `conflict` (the record has another `external_id`), `too_many` (more than 10,000 items). The
+         *     document may hold 16 MiB.
+         *
+         *     Events: for each record `created`, `updated` or `deleted`; `item.toggled` and `menu.toggled` where a switch
+         *     changed; none for what stays as it is. Safe to repeat: the second time, nothing changes.
+         */
+        put: operations["importMenu"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/menus/{menu_id}/items": {
         parameters: {
             query?: never;
@@ -1450,6 +1505,60 @@ export interface components {
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
         };
+        /** @description A category that stays and changes. */
+        CategoryChange: {
+            /**
+             * @description Identifier of the category.
+             * @example 12
+             */
+            category_id: components["schemas"]["Id"];
+            /**
+             * @description Your own identifier for the category after the import, or `null`.
+             * @example NIGIRI
+             */
+            external_id: components["schemas"]["ExternalId"];
+            /**
+             * @description The name after the import.
+             * @example Nigiri
+             */
+            name: components["schemas"]["Name"];
+            new: components["schemas"]["CategoryValues"];
+            old: components["schemas"]["CategoryValues"];
+        };
+        /** @description What becomes of the categories. */
+        CategoryChanges: {
+            /** @description The new ones, in the order of the document. */
+            created: components["schemas"]["NewCategory"][];
+            /** @description Those that go. */
+            deleted: components["schemas"]["GoneCategory"][];
+            /**
+             * Format: int32
+             * @description How many stay as they are.
+             * @example 7
+             */
+            unchanged: number;
+            /** @description Those that change, in the order of the document. */
+            updated: components["schemas"]["CategoryChange"][];
+        };
+        /** @description A category and all of its items. It is found by `external_id`, or by `category_id` when it has none. A new one needs `external_id` and `name`. */
+        CategoryContent: {
+            /**
+             * @description Identifier of a category that has no `external_id`.
+             * @example 12
+             */
+            category_id?: components["schemas"]["Id"];
+            /** @example Two pieces each. */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description Your own identifier for the category, unique among the categories of the menu. With `category_id` it is given to a category that has none yet.
+             * @example NIGIRI
+             */
+            external_id?: components["schemas"]["ExternalKey"];
+            /** @description All items of the category in display order. An item that was in another category moves here. */
+            items: components["schemas"]["ItemContent"][];
+            /** @example Nigiri */
+            name?: components["schemas"]["Name"];
+        };
         /** @description The category to make. */
         CategoryCreate: {
             /**
@@ -1560,6 +1669,19 @@ export interface components {
         CategoryDetailResponse: {
             data: components["schemas"]["CategoryDetail"];
         };
+        /** @description A category by its `external_id`, or by `category_id` where it has none. */
+        CategoryKey: {
+            /**
+             * @description Identifier of the category; `null` for one that the import makes.
+             * @example 12
+             */
+            category_id: components["schemas"]["Id"] | null;
+            /**
+             * @description Your own identifier for the category, or `null`.
+             * @example NIGIRI
+             */
+            external_id: components["schemas"]["ExternalId"];
+        };
         /** @description One page of categories, ordered by identifier. */
         CategoryList: {
             /** @description The categories of this page. */
@@ -1645,6 +1767,20 @@ export interface components {
              */
             type: "category.updated";
         };
+        /** @description Values of exactly those fields of a category that change. */
+        CategoryValues: {
+            /** @example Two pieces each. */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description Your own identifier for the category, or `null`.
+             * @example NIGIRI
+             */
+            external_id?: components["schemas"]["ExternalId"];
+            /** @example Nigiri */
+            name?: components["schemas"]["Name"];
+            /** @description Position within the menu. */
+            sort_order?: components["schemas"]["SortOrder"];
+        };
         /**
          * @description ISO 3166-1 alpha-2 country code, in capitals.
          * @example JP
@@ -1701,6 +1837,7 @@ export interface components {
              *     | 403 | `insufficient_scope` (the token lacks a scope), `forbidden` (this record is not yours to use) |
              *     | 404 | `not_found` |
              *     | 405 | `method_not_allowed` |
+             *     | 406 | `not_acceptable` |
              *     | 408 | `request_timeout` |
              *     | 409 | `conflict`, `location_not_empty`, `idempotency_conflict` |
              *     | 412 | `precondition_failed` |
@@ -1720,7 +1857,7 @@ export interface components {
              * @example There is no item 42 in menu 7.
              */
             detail: string;
-            /** @description With status 422, every fault that was found, at most a hundred. */
+            /** @description With status 422, every fault that was found, at most a thousand. */
             errors?: components["schemas"]["FieldError"][];
             /** @description The same value as in the `X-Request-Id` header. */
             request_id: components["schemas"]["RequestId"];
@@ -1769,6 +1906,11 @@ export interface components {
          * @example POS-1042
          */
         ExternalId: string | null;
+        /**
+         * @description Your own identifier for the record, such as the one in a point-of-sale system. Unique within the menu.
+         * @example POS-1042
+         */
+        ExternalKey: string;
         /** @description One fault in a request. */
         FieldError: {
             /**
@@ -1776,7 +1918,7 @@ export interface components {
              *
              *     | about | codes |
              *     |---|---|
-             *     | the body as a whole | `required`, `json` (not JSON in UTF-8), `empty` (no field at all) |
+             *     | the body as a whole | `required`, `json` (not JSON in UTF-8), `csv` (not CSV in UTF-8), `empty` (no field at all) |
              *     | a field | `required`, `unknown`, `type`, `format`, `const`, `enum` (not one of the known values) |
              *     | text | `too_short`, `too_long`, `characters` (blank, or holds what is not allowed) |
              *     | numbers | `too_small`, `too_large`, `precision` (too many decimal places), `range` |
@@ -1790,7 +1932,7 @@ export interface components {
              */
             code: string;
             /**
-             * @description Where the fault is: a JSON Pointer (RFC 6901) into the body, empty for the body as a whole, or the name of a query parameter or header.
+             * @description Where the fault is: a JSON Pointer (RFC 6901) into the body, empty for the body as a whole; `line 7, price` or `line 7` in a body of CSV; or the name of a query parameter or header.
              * @example /price
              */
             field: string;
@@ -1799,6 +1941,29 @@ export interface components {
              * @example must be multiple of 0.01
              */
             message: string;
+        };
+        /** @description A category that the import deletes, because the document does not have it. */
+        GoneCategory: {
+            /**
+             * @description Identifier of the category.
+             * @example 12
+             */
+            category_id: components["schemas"]["Id"];
+            /**
+             * @description Your own identifier for the category, or `null`.
+             * @example NIGIRI
+             */
+            external_id: components["schemas"]["ExternalId"];
+            /** @example Nigiri */
+            name: components["schemas"]["Name"];
+        };
+        /** @description An item that the import deletes, because the document does not have it. */
+        GoneItem: {
+            /** @description Your own identifier for the item, or `null`. */
+            external_id: components["schemas"]["ExternalId"];
+            /** @description Identifier of the item. */
+            item_id: components["schemas"]["Id"];
+            name: components["schemas"]["Name"];
         };
         /**
          * Format: int64
@@ -1840,6 +2005,52 @@ export interface components {
             /** @description When the item last changed, in UTC. */
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
+        };
+        /** @description An item that stays and changes. */
+        ItemChange: {
+            /** @description Your own identifier for the item after the import, or `null`. */
+            external_id: components["schemas"]["ExternalId"];
+            /** @description Identifier of the item. */
+            item_id: components["schemas"]["Id"];
+            /** @description The name after the import. */
+            name: components["schemas"]["Name"];
+            new: components["schemas"]["ItemValues"];
+            old: components["schemas"]["ItemValues"];
+        };
+        /** @description What becomes of the items. */
+        ItemChanges: {
+            /** @description The new ones, in the order of the document. */
+            created: components["schemas"]["NewItem"][];
+            /** @description Those that go. */
+            deleted: components["schemas"]["GoneItem"][];
+            /**
+             * Format: int32
+             * @description How many stay as they are.
+             * @example 58
+             */
+            unchanged: number;
+            /** @description Those that change, in the order of the document. */
+            updated: components["schemas"]["ItemChange"][];
+        };
+        /** @description An item. It is found by `external_id`, or by `item_id` when it has none. A new one needs `external_id`, `name` and `price`. */
+        ItemContent: {
+            allergens?: components["schemas"]["Allergens"];
+            description?: components["schemas"]["Description"];
+            dietary_tags?: components["schemas"]["DietaryTags"];
+            /** @description Your own identifier for the item, unique among the items of the menu. With `item_id` it is given to an item that has none yet. */
+            external_id?: components["schemas"]["ExternalKey"];
+            /**
+             * @description Whether the item can be ordered now. When it is absent, what the kitchen has switched off stays off.
+             * @example true
+             */
+            is_available?: boolean;
+            /** @description Identifier of an item that has no `external_id`. */
+            item_id?: components["schemas"]["Id"];
+            name?: components["schemas"]["Name"];
+            photo_url?: components["schemas"]["PhotoUrl"];
+            price?: components["schemas"]["Price"];
+            /** @description When the item becomes available again by itself, or `null` for no plan. It must lie in the future, and does not go with `is_available: true`. Sent without `is_available`, it also turns the item off. */
+            unavailable_until?: components["schemas"]["UnavailableUntil"];
         };
         /** @description The item to make. */
         ItemCreate: {
@@ -2049,6 +2260,27 @@ export interface components {
              * @enum {string}
              */
             type: "item.updated";
+        };
+        /** @description Values of exactly those fields of an item that change. */
+        ItemValues: {
+            allergens?: components["schemas"]["Allergens"];
+            /** @description The category that holds the item. */
+            category?: components["schemas"]["CategoryKey"];
+            description?: components["schemas"]["Description"];
+            dietary_tags?: components["schemas"]["DietaryTags"];
+            /** @description Your own identifier for the item, or `null`. */
+            external_id?: components["schemas"]["ExternalId"];
+            /**
+             * @description Whether the item can be ordered.
+             * @example true
+             */
+            is_available?: boolean;
+            name?: components["schemas"]["Name"];
+            photo_url?: components["schemas"]["PhotoUrl"];
+            price?: components["schemas"]["Price"];
+            /** @description Position within the category. */
+            sort_order?: components["schemas"]["SortOrder"];
+            unavailable_until?: components["schemas"]["UnavailableUntil"];
         };
         /**
          * @description One label, stored as it is given.
@@ -2262,6 +2494,25 @@ export interface components {
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
         };
+        /** @description A change of the menu's own fields. */
+        MenuChange: {
+            new: components["schemas"]["MenuValues"];
+            old: components["schemas"]["MenuValues"];
+        };
+        /** @description The content of a menu. Arrays are in display order, so positions are not written down. A field that is absent keeps its value, or takes its default in a new record; a category or item that is absent is deleted. The `external_id` and `sort_order` of the menu itself say where it stands, not what it holds, and are not part of it. */
+        MenuContent: {
+            /** @description All categories in display order. They may hold 10,000 items together. */
+            categories: components["schemas"]["CategoryContent"][];
+            /** @example Served from five until close. */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description Whether the menu is in use now.
+             * @example true
+             */
+            is_active?: boolean;
+            /** @example Evening menu */
+            name?: components["schemas"]["Name"];
+        };
         /** @description The menu to make. */
         MenuCreate: {
             /**
@@ -2320,6 +2571,35 @@ export interface components {
              */
             type: "menu.created";
         };
+        /**
+         * @description A whole menu as CSV (RFC 4180), one record a row. The first row names the columns, in any order:
+         *
+         *     | column | in rows | meaning |
+         *     |---|---|---|
+         *     | `record` | all | `menu`, `category` or `item` |
+         *     | `category_external_id`, `category_id` | category, item | the category of this row, or the one that holds the item; the identifier only where there is no `external_id` |
+         *     | `external_id`, `item_id` | item | the item; the identifier only where there is no `external_id` |
+         *     | `name`, `description` | all | |
+         *     | `price`, `photo_url`, `allergens`, `dietary_tags` | item | |
+         *     | `is_active` | menu | |
+         *     | `is_available`, `unavailable_until` | item | |
+         *
+         *     Categories are in the order of their rows, items of a category in the order of theirs; which comes first, a category
+         *     or its items, does not matter. There may be one `menu` row. A column that is left out keeps what is stored.
+         *     An empty cell clears `description`, `photo_url`, `allergens` and `dietary_tags`, keeps `is_active` and
+         *     `is_available`, and means no plan in `unavailable_until`; in any other column it is a value that is missing.
+         *
+         *     A list in one cell is itself a row of CSV, with `;` between the labels. A text that a spreadsheet would take for a
+         *     formula, because it begins with `=`, `+`, `-`, `@`, a tab or a line break, has an apostrophe before it; one such
+         *     apostrophe is taken off when the document is read.
+         *
+         *     Written as UTF-8 with a byte order mark and CRLF. Read as UTF-8 with or without the mark, with any line ends, and
+         *     with commas, semicolons or tabs between the cells.
+         * @example record,category_external_id,external_id,name,price,allergens
+         *     category,NIGIRI,,Nigiri,,
+         *     item,NIGIRI,POS-1042,Salmon nigiri,4.5,fish;soy;wheat
+         */
+        MenuCsv: string;
         /** @description A menu was deleted. */
         MenuDeletedEvent: {
             /** @description The last state of the menu, as the API shows it. */
@@ -2387,6 +2667,31 @@ export interface components {
         /** @description One menu with its categories and items. */
         MenuDetailResponse: {
             data: components["schemas"]["MenuDetail"];
+        };
+        /** @description The difference between a menu and a document, one entry for each record that changes. */
+        MenuDiff: {
+            categories: components["schemas"]["CategoryChanges"];
+            /**
+             * @description Whether this is only what an import would do.
+             * @example true
+             */
+            dry_run: boolean;
+            items: components["schemas"]["ItemChanges"];
+            /** @description Change of the menu's own fields; `null` when they stay as they are. */
+            menu: components["schemas"]["MenuChange"] | null;
+            /**
+             * @description The menu.
+             * @example 7
+             */
+            menu_id: components["schemas"]["Id"];
+        };
+        /** @description What an import did, or would do. */
+        MenuDiffResponse: {
+            data: components["schemas"]["MenuDiff"];
+        };
+        /** @description A whole menu as one document, as exportMenu gives it and importMenu takes it. */
+        MenuDocument: {
+            data: components["schemas"]["MenuContent"];
         };
         /** @description One page of menus, ordered by identifier. */
         MenuList: {
@@ -2497,11 +2802,41 @@ export interface components {
              */
             type: "menu.updated";
         };
+        /** @description Values of exactly those fields of the menu that change. */
+        MenuValues: {
+            /** @example Served from five until close. */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description Whether the menu is in use.
+             * @example true
+             */
+            is_active?: boolean;
+            /** @example Evening menu */
+            name?: components["schemas"]["Name"];
+        };
         /**
          * @description Display name in any script. White space around it is removed; what is left has at least one character. No line breaks or other control characters.
          * @example Salmon nigiri
          */
         Name: string;
+        /** @description A category that the import makes. */
+        NewCategory: {
+            /**
+             * @description Your own identifier for the category.
+             * @example NIGIRI
+             */
+            external_id: components["schemas"]["ExternalKey"];
+            /** @example Nigiri */
+            name: components["schemas"]["Name"];
+        };
+        /** @description An item that the import makes. */
+        NewItem: {
+            /** @description The category that will hold the item. */
+            category: components["schemas"]["CategoryKey"];
+            /** @description Your own identifier for the item. */
+            external_id: components["schemas"]["ExternalKey"];
+            name: components["schemas"]["Name"];
+        };
         /**
          * @description The `cursor` of the next page, or `null` on the last one.
          * @example eyJpZCI6NDJ9
@@ -2877,6 +3212,30 @@ export interface components {
                 "application/problem+json": components["schemas"]["Error"];
             };
         };
+        /** @description `Accept` names no media type that this operation answers in. */
+        NotAcceptable: {
+            headers: {
+                /**
+                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";r=1187;t=42
+                 */
+                RateLimit?: string;
+                /**
+                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";q=1200;w=60
+                 */
+                "RateLimit-Policy"?: string;
+                /**
+                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @example req-0196f3a1c2d4
+                 */
+                "X-Request-Id"?: components["schemas"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Error"];
+            };
+        };
         /** @description The record does not exist, or not under this parent, or the identifier is not a valid one. */
         NotFound: {
             headers: {
@@ -2919,6 +3278,38 @@ export interface components {
                  * @example "default";q=1200;w=60
                  */
                 "RateLimit-Policy"?: string;
+                /**
+                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @example req-0196f3a1c2d4
+                 */
+                "X-Request-Id"?: components["schemas"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The document is still as the `ETag` in `If-None-Match` says. No body. */
+        NotModifiedNegotiated: {
+            headers: {
+                /**
+                 * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                 * @example "7"
+                 */
+                ETag: string;
+                /**
+                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";r=1187;t=42
+                 */
+                RateLimit?: string;
+                /**
+                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";q=1200;w=60
+                 */
+                "RateLimit-Policy"?: string;
+                /**
+                 * @description The answer depends on what `Accept` asks for.
+                 * @example Accept
+                 */
+                Vary: "Accept";
                 /**
                  * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                  * @example req-0196f3a1c2d4
@@ -3231,6 +3622,11 @@ export interface components {
          */
         DietaryTagFilter: components["schemas"]["Label"][];
         /**
+         * @description With `true` nothing is changed; the answer is what would be.
+         * @example true
+         */
+        DryRun: boolean;
+        /**
          * @description Only the item with exactly this identifier of yours.
          * @example POS-1042
          */
@@ -3305,6 +3701,11 @@ export interface components {
          * @example 5
          */
         WebhookId: components["schemas"]["Id"];
+        /**
+         * @description With `true` the document also holds `is_active` of the menu, and `is_available` and `unavailable_until` of its items.
+         * @example true
+         */
+        WithAvailability: boolean;
     };
     requestBodies: never;
     headers: {
@@ -3353,6 +3754,11 @@ export interface components {
          * @example 12
          */
         "Retry-After": number;
+        /**
+         * @description The answer depends on what `Accept` asks for.
+         * @example Accept
+         */
+        Vary: "Accept";
         /**
          * @description How to authenticate: `Bearer`, with what was wrong with the token that was sent (RFC 6750, section 3), or `Basic` at the token endpoint.
          * @example Bearer error="invalid_token", error_description="The token has expired."
@@ -4418,6 +4824,152 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    exportMenu: {
+        parameters: {
+            query?: {
+                /**
+                 * @description With `true` the document also holds `is_active` of the menu, and `is_available` and `unavailable_until` of its items.
+                 * @example true
+                 */
+                availability?: components["parameters"]["WithAvailability"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` you hold. When it is still current, the answer is 304 without a body.
+                 * @example "7"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The menu as a document. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description The answer depends on what `Accept` asks for.
+                     * @example Accept
+                     */
+                    Vary: "Accept";
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MenuDocument"];
+                    "text/csv": components["schemas"]["MenuCsv"];
+                };
+            };
+            304: components["responses"]["NotModifiedNegotiated"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    importMenu: {
+        parameters: {
+            query?: {
+                /**
+                 * @description With `true` nothing is changed; the answer is what would be.
+                 * @example true
+                 */
+                dry_run?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MenuDocument"];
+                "text/csv": components["schemas"]["MenuCsv"];
+            };
+        };
+        responses: {
+            /** @description What changed, or with `dry_run` would change. The `ETag` is that of the menu after this call. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MenuDiffResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
             default: components["responses"]["UnexpectedError"];

@@ -19,7 +19,9 @@ import { listLocations } from './locations/list-locations.ts';
 import { updateLocation } from './locations/update-location.ts';
 import { createMenu } from './menus/create-menu.ts';
 import { deleteMenu } from './menus/delete-menu.ts';
+import { exportMenu } from './menus/export-menu.ts';
 import { getMenu } from './menus/get-menu.ts';
+import { importMenu } from './menus/import-menu.ts';
 import { listMenus } from './menus/list-menus.ts';
 import { reorderMenu } from './menus/reorder-menu.ts';
 import { toggleMenu } from './menus/toggle-menu.ts';
@@ -46,6 +48,8 @@ export const handlers = {
   deleteMenu,
   toggleMenu,
   reorderMenu,
+  exportMenu,
+  importMenu,
 
   listCategories,
   createCategory,
