@@ -11,10 +11,11 @@ import { authenticate } from './http/authenticate.ts';
 import { bodyLimit } from './http/bodies.ts';
 import { registerContract } from './http/contract.ts';
 import { registerDocuments } from './http/documents.ts';
-import { ApiError, badRequest, notFound } from './http/errors.ts';
+import { ApiError, badRequest } from './http/errors.ts';
 import { registerHealth } from './http/health.ts';
 import { answerError, problem } from './http/problem.ts';
 import { createLimits } from './http/rate-limits.ts';
+import { maxUrlLength, refuseUnrouted } from './http/routing.ts';
 import { createSeal } from './seal.ts';
 import type { Destination } from './webhooks/delivery/destination.ts';
 
@@ -38,19 +39,19 @@ export async function buildApp(
     requestIdHeader: false,
     genReqId: (request) => saneRequestId(request.headers['x-request-id']) ?? `req_${randomUUID()}`,
     bodyLimit,
-    routerOptions: { maxParamLength: 500, ignoreTrailingSlash: false },
+    // Node would close the connection of a request without Host, or with another Expect, without a word why.
+    http: { requireHostHeader: false, connectionsCheckingInterval: 1_000 },
+    requestTimeout: 30_000,
+    routerOptions: { maxParamLength: maxUrlLength, ignoreTrailingSlash: false },
     frameworkErrors: answerError,
     clientErrorHandler: answerClientError,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
   });
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.setErrorHandler(answerError);
-  app.setNotFoundHandler((request) => {
-    throw notFound(
-      `${request.method} ${request.url.split('?', 1)[0]?.slice(0, 200)} is not an address of this service.`,
-    );
-  });
   app.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id));
+  refuseUnrouted(app);
   logEachAnswer(app);
 
   const seal = createSeal(config.encryptionKey);

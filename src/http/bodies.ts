@@ -29,17 +29,21 @@ export function registerBodyParsers(app: FastifyInstance): void {
 }
 
 /**
- * Checks before validation, which Fastify skips for an empty body and for media types that it can parse but
- * the operation does not declare (fastify#7038).
+ * Checked before the body is read: Fastify parses, and leaves unvalidated, what it can parse but the operation
+ * does not declare.
  */
-export function requireBody(rule: BodyRule): (request: FastifyRequest) => Promise<void> {
+export function requireMediaType({ mediaTypes }: BodyRule): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
     const mediaType = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
-    const encoding = request.headers['content-encoding'] ?? 'identity';
+    const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
     if (encoding !== 'identity') throw refusedMediaType(request);
-    if (mediaType !== undefined && !rule.mediaTypes.includes(mediaType)) throw refusedMediaType(request);
-    if (request.body === undefined && rule.required) throw parameterError([fault('required', 'is required')]);
+    if (mediaType !== undefined && !mediaTypes.includes(mediaType)) throw refusedMediaType(request);
   };
+}
+
+/** Fastify skips validation for an empty body (fastify#7038). */
+export async function requireBody({ body }: FastifyRequest): Promise<void> {
+  if (body === undefined) throw parameterError([fault('required', 'is required')]);
 }
 
 /** For operations without a body: whatever is sent along, also an empty "JSON" body, is left unread. */

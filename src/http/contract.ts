@@ -4,11 +4,10 @@ import { type Handlers, type OperationId, operations } from '../../generated/ope
 import type { Scope } from '../accounts/scopes.ts';
 import type { Context } from '../context.ts';
 import { handlers } from '../operations.ts';
-import { ignoreBody, registerBodyParsers, requireBody } from './bodies.ts';
-import { methodNotAllowed } from './errors.ts';
+import { ignoreBody, registerBodyParsers, requireBody, requireMediaType } from './bodies.ts';
 import type { Call } from './handler.ts';
 import type { Limits } from './rate-limits.ts';
-import { explainFaults, validatorCompiler } from './validation.ts';
+import { explainFaults, requireReadableQuery, validatorCompiler } from './validation.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -50,7 +49,6 @@ export async function registerContract(
     prefix,
     operationResolver: (operationId) => route(operationId as OperationId, context, guards) as RouteOptions,
   });
-  refuseOtherMethods(app);
 }
 
 /** The published document, as far as it is read here. */
@@ -91,14 +89,18 @@ function route(
   context: Context,
   { authenticate, limits }: Guards,
 ): Partial<RouteOptions> {
-  const { security, body } = operations[operationId];
+  const { security, body, statuses } = operations[operationId];
   return {
     config: { operationId },
     onRequest:
       security.length > 0
         ? authenticate(operationId, security)
         : (request: FastifyRequest) => limits.countAddress(request, operationId),
-    ...(body ? { preValidation: requireBody(body) } : { preParsing: ignoreBody }),
+    preParsing: body ? requireMediaType(body) : ignoreBody,
+    preValidation: [
+      ...(body?.required ? [requireBody] : []),
+      ...(statuses.includes(422) ? [requireReadableQuery] : []),
+    ],
     handler: adapt(operationId, context),
   };
 }
@@ -133,21 +135,4 @@ function adapt(operationId: OperationId, context: Context) {
       .type('application/json; charset=utf-8')
       .send(typeof body === 'string' ? body : JSON.stringify(body));
   };
-}
-
-function refuseOtherMethods(app: FastifyInstance): void {
-  const served = new Map<string, string[]>();
-  for (const { method, path } of Object.values(operations)) {
-    const url = prefix + path.replaceAll(/{(\w+)}/g, ':$1');
-    served.set(url, [...(served.get(url) ?? []), method, ...(method === 'GET' ? ['HEAD'] : [])]);
-  }
-  for (const [url, methods] of served) {
-    const others = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(
-      (one) => !methods.includes(one),
-    );
-    const refuse = async ({ method }: { method: string }) => {
-      throw methodNotAllowed(method, methods.join(', '));
-    };
-    app.route({ method: others, url, onRequest: refuse, handler: refuse });
-  }
 }

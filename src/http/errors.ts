@@ -84,6 +84,10 @@ export function payloadTooLarge(limitBytes: number): ApiError {
   );
 }
 
+export function uriTooLong(limit: number): ApiError {
+  return new ApiError(414, 'URI Too Long', 'uri_too_long', `The URL may hold ${limit} characters.`);
+}
+
 export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   return new ApiError(
     415,
@@ -95,7 +99,9 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiError {
 
 export function parameterError(errors: FieldError[]): ApiError {
   const detail = errors.map((error) => `${error.field || 'body'} ${error.message}`).join('; ');
-  return new ApiError(422, 'Parameter Error', 'parameter_error', detail.slice(0, 1000), { errors });
+  return new ApiError(422, 'Parameter Error', 'parameter_error', detail.slice(0, 1000).toWellFormed(), {
+    errors,
+  });
 }
 
 export function tooManyRequests(retryAfterSeconds: number): ApiError {

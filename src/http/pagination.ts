@@ -50,8 +50,8 @@ export function page<T>(
 }
 
 function nextUrl(url: string, cursor: string): string {
-  const [path, query] = url.split('?', 2);
-  const parameters = new URLSearchParams(query);
+  const start = url.includes('?') ? url.indexOf('?') : url.length;
+  const parameters = new URLSearchParams(url.slice(start + 1));
   parameters.set('cursor', cursor);
-  return `${path}?${parameters}`;
+  return `${url.slice(0, start)}?${parameters}`;
 }

@@ -15,6 +15,8 @@ import {
 export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (thrown instanceof OAuthFault) return answerOAuthFault(thrown, reply);
   const error = translate(thrown, request);
+  // Fastify runs no hooks for what it refuses while routing.
+  reply.header('X-Request-Id', request.id);
   if (error.status === 422 && request.routeOptions.config?.operationId === 'issueToken') {
     return answerOAuthFault(asOAuthFault(error), reply);
   }
@@ -56,6 +58,7 @@ function answerOAuthFault(fault: OAuthFault, reply: FastifyReply): FastifyReply 
 
 function translate(thrown: unknown, request: FastifyRequest): ApiError {
   if (thrown instanceof ApiError) return thrown;
+  if (request.raw.errored) return badRequest('The request was broken off.');
   const {
     code = '',
     constraint = '',
