@@ -71,6 +71,7 @@ export interface Delivery {
   event_sequence: number;
   next_attempt_at: Generated<Timestamp | null>;
   record: string;
+  replay_id: number | null;
   state: string;
   webhook_id: number;
 }
@@ -143,6 +144,16 @@ export interface Relay {
   singleton: Generated<boolean>;
 }
 
+export interface Replay {
+  account_id: number;
+  created_at: Generated<Timestamp>;
+  position: string;
+  queued: Generated<number>;
+  replay_id: Generated<number>;
+  until: string;
+  webhook_id: number;
+}
+
 export interface SigningKey {
   created_at: Generated<Timestamp>;
   kid: string;
@@ -186,6 +197,7 @@ export interface DB {
   location: Location;
   menu: Menu;
   relay: Relay;
+  replay: Replay;
   signing_key: SigningKey;
   webhook: Webhook;
   webhook_secret: WebhookSecret;

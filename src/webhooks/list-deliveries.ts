@@ -1,0 +1,39 @@
+import { type RawBuilder, sql } from 'kysely';
+import { ofTypes } from '../events/event.ts';
+import type { Call, Reply } from '../http/handler.ts';
+import { page, pageRequest } from '../http/pagination.ts';
+import { ok } from '../http/reply.ts';
+import { deliveryJson } from './delivery.ts';
+import { requireWebhook, webhookKey } from './webhook.ts';
+
+/** Latest first: whoever looks into the log wants to know what just happened. */
+export async function listDeliveries(call: Call<'listDeliveries'>): Promise<Reply<'listDeliveries'>> {
+  const { database, params, query, caller, url } = call;
+  const wanted = pageRequest(query);
+  const { webhook_id, account_id } = await requireWebhook(database, webhookKey(params, caller));
+  const rows = await database
+    .selectFrom('delivery')
+    .innerJoin('event', (on) =>
+      on.onRef('event.event_id', '=', 'delivery.event_id').onRef('event.account_id', '=', 'delivery.account_id'),
+    )
+    .select(['delivery_id as id', deliveryJson().as('resource')])
+    .where('webhook_id', '=', webhook_id)
+    .where('delivery.account_id', '=', account_id)
+    .$if(wanted.after > 0, (rows) => rows.where('delivery_id', '<', wanted.after))
+    .where((eb) => eb.and(conditions(query)))
+    .orderBy('delivery_id', 'desc')
+    .limit(wanted.limit)
+    .execute();
+  const { body, headers } = page(rows, wanted, url);
+  return ok(body, headers);
+}
+
+function conditions({ state, type, record, since, until }: Call<'listDeliveries'>['query']): RawBuilder<boolean>[] {
+  return [
+    ...(state ? [sql<boolean>`delivery.state = ${state}`] : []),
+    ...(type ? [ofTypes(sql.ref('event.type'), type)] : []),
+    ...(record ? [sql<boolean>`delivery.record = ${record}`] : []),
+    ...(since ? [sql<boolean>`delivery.created_at >= ${since}::timestamptz`] : []),
+    ...(until ? [sql<boolean>`delivery.created_at < ${until}::timestamptz`] : []),
+  ];
+}

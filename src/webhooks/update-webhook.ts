@@ -1,0 +1,81 @@
+import { sql } from 'kysely';
+import { build, type Param, statement } from '../db/statement.ts';
+import { acceptedTags } from '../http/conditional.ts';
+import { preconditionFailed } from '../http/errors.ts';
+import type { Call, Reply } from '../http/handler.ts';
+import { data, type Json } from '../http/json.ts';
+import { ok } from '../http/reply.ts';
+import { requireUsable } from './settings.ts';
+import {
+  manageable,
+  requireWebhook,
+  type Webhook,
+  type WebhookKey,
+  webhookJson,
+  webhookKey,
+  webhookTag,
+} from './webhook.ts';
+
+/** Changes the settings present in the body; one that changes nothing leaves the version alone. */
+export async function updateWebhook(call: Call<'updateWebhook'>): Promise<Reply<'updateWebhook'>> {
+  const { database, params, body, caller, headers } = call;
+  const key = webhookKey(params, caller);
+  const { account_id, granted_location_ids } = await requireWebhook(database, key);
+  await requireUsable(call, body, { account_id, location_ids: granted_location_ids });
+  const [row] = await update(database, {
+    ...key,
+    url: body.url ?? null,
+    description: body.description ?? null,
+    event_types: body.event_types ?? null,
+    wanted_locations: body.location_ids ?? null,
+    wanted_menus: body.menu_ids ?? null,
+    enabled: body.enabled ?? null,
+    if_match: acceptedTags(headers['if-match']),
+  });
+  if (!row) throw preconditionFailed();
+  return ok(data(row.webhook), { ETag: row.etag });
+}
+
+interface Values extends WebhookKey {
+  url: string | null;
+  description: string | null;
+  event_types: string[] | null;
+  wanted_locations: number[] | null;
+  wanted_menus: number[] | null;
+  enabled: boolean | null;
+  if_match: string[] | null;
+}
+
+const update = statement<Values, { etag: string; webhook: Json<Webhook> }>((p) => {
+  const next = nextValues(p);
+  const differs = sql<boolean>`(${sql.join(Object.keys(next).map((column) => sql.ref(`webhook.${column}`)))})
+    is distinct from (${sql.join(Object.values(next))})`;
+  return build
+    .updateTable('webhook')
+    .set({
+      ...next,
+      version: sql`version + ${differs}::int`,
+      updated_at: sql`case when ${differs} then clock_timestamp() else updated_at end`,
+    })
+    .where('webhook_id', '=', p('webhook_id', 'bigint'))
+    .where(manageable(p))
+    .where(
+      sql<boolean>`(${p('if_match', 'text[]')} is null or ${webhookTag()} = any (${p('if_match', 'text[]')}))`,
+    )
+    .returning([webhookTag().as('etag'), webhookJson().as('webhook')]);
+});
+
+/** What each column becomes; to enable an endpoint is to forget why it was off. */
+function nextValues(p: Param<Values>) {
+  const enabled = p('enabled', 'boolean');
+  return {
+    url: sql<string>`coalesce(${p('url', 'text')}, url)`,
+    description: sql<string>`coalesce(${p('description', 'text')}, description)`,
+    event_types: sql<string[]>`coalesce(${p('event_types', 'text[]')}, event_types)`,
+    location_ids: sql<number[]>`coalesce(${p('wanted_locations', 'bigint[]')}, location_ids)`,
+    menu_ids: sql<number[]>`coalesce(${p('wanted_menus', 'bigint[]')}, menu_ids)`,
+    enabled: sql<boolean>`coalesce(${enabled}, enabled)`,
+    disabled_reason: sql<string | null>`case when ${enabled} is not true then disabled_reason end`,
+    disabled_at: sql<Date | null>`case when ${enabled} is not true then disabled_at end`,
+  };
+}
