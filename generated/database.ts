@@ -69,7 +69,9 @@ export interface Delivery {
   delivery_id: Generated<number>;
   event_id: string;
   event_sequence: number;
-  next_attempt_at: Generated<Timestamp | null>;
+  event_type: string;
+  leased_until: Timestamp | null;
+  next_attempt_at: Timestamp | null;
   record: string;
   replay_id: number | null;
   state: string;
@@ -163,15 +165,18 @@ export interface SigningKey {
 
 export interface Webhook {
   account_id: number;
+  consecutive_failures: Generated<number>;
   created_at: Generated<Timestamp>;
   description: Generated<string>;
   disabled_at: Timestamp | null;
   disabled_reason: string | null;
   enabled: Generated<boolean>;
   event_types: Generated<string[]>;
+  failing_since: Timestamp | null;
   granted_location_ids: ArrayType<number> | null;
   location_ids: Generated<ArrayType<number>>;
   menu_ids: Generated<ArrayType<number>>;
+  probe_at: Timestamp | null;
   updated_at: Generated<Timestamp>;
   url: string;
   version: Generated<number>;

@@ -14,6 +14,8 @@ export interface Config {
   redisUrl?: string;
   rateLimitPerMinute: number;
   webhookAllowedNetworks: string[];
+  /** Days for which events, deliveries and attempts are kept. */
+  eventRetentionDays: number;
   /** 32 bytes; seals webhook secrets and signing keys at rest. */
   encryptionKey: Buffer;
   logLevel: (typeof logLevels)[number];
@@ -42,6 +44,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     ...optional('redisUrl', url(env, 'REDIS_URL', ['redis:', 'rediss:'])),
     rateLimitPerMinute: integer(env, 'RATE_LIMIT_PER_MINUTE', 1200, 1, 1_000_000_000),
     webhookAllowedNetworks: networks(env),
+    eventRetentionDays: integer(env, 'EVENT_RETENTION_DAYS', 30, 1, 36_500),
     encryptionKey: encryptionKey(env, dataDir),
     logLevel: oneOf(env, 'LOG_LEVEL', logLevels, 'info'),
     role: oneOf(env, 'ROLE', roles, 'all'),

@@ -9,7 +9,7 @@ export interface Loop {
 
 /**
  * Runs `work` back to back while it reports more to do, else every `idleMs` or when nudged. A failing round is
- * logged and tried again after a second.
+ * logged and tried again after a second, whatever nudges come.
  */
 export function startLoop(
   name: string,
@@ -18,12 +18,14 @@ export function startLoop(
 ): Loop {
   let stopping = false;
   let nudged = false;
+  let failed = false;
   let wake: () => void = () => {};
 
   const rest = (ms: number) =>
     new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms);
       wake = () => {
+        if (failed && !stopping) return;
         clearTimeout(timer);
         resolve();
       };
@@ -33,11 +35,12 @@ export function startLoop(
   const run = async () => {
     while (!stopping) {
       nudged = false;
+      failed = false;
       try {
         if (!(await work())) await rest(idleMs);
       } catch (error) {
         log.error({ err: error, loop: name }, 'round failed');
-        nudged = false;
+        failed = true;
         await rest(1_000);
       }
     }

@@ -27,6 +27,7 @@ export async function serve(config: Config, connection: pg.PoolConfig): Promise<
       send: createSender({ destination, userAgent: `menu-management-service/${version}` }),
       seal: createSeal(config.encryptionKey),
       log: app.log,
+      retentionDays: config.eventRetentionDays,
     });
   }
   const address =

@@ -55,6 +55,12 @@ export function checkAgainstContract(method: string, path: string, answer: Answe
   checkBody(where, response, answer);
 }
 
+/** @throws when the value is not what the named schema of the contract says. */
+export function checkSchema(name: string, value: unknown): void {
+  const validate = compile({ $ref: `#/components/schemas/${name}` });
+  if (!validate(value)) throw new Error(`not a ${name}: ${ajv.errorsText(validate.errors)}`);
+}
+
 function checkHeaders(where: string, response: Node, answer: Answer): void {
   for (const [name, header] of Object.entries(response.headers ?? {})) {
     const { required, schema } = resolve(header);

@@ -9,8 +9,7 @@ import { type Database, openDatabase } from '../../src/db/database.ts';
 import { createSeal } from '../../src/seal.ts';
 import { createSender } from '../../src/webhooks/delivery/deliver.ts';
 import { createDestination } from '../../src/webhooks/delivery/destination.ts';
-import type { DispatcherOptions } from '../../src/webhooks/delivery/dispatcher.ts';
-import { startWorker, type Worker } from '../../src/webhooks/delivery/worker.ts';
+import { startWorker, type Worker, type WorkerOptions } from '../../src/webhooks/delivery/worker.ts';
 import { type Api, createApi } from './api.ts';
 
 export const encryptionKey = Buffer.alloc(32, 'test');
@@ -37,7 +36,7 @@ export interface TestService {
 export interface TestServiceOptions {
   rateLimitPerMinute?: number;
   /** Start the worker role as well. */
-  worker?: Partial<DispatcherOptions>;
+  worker?: Partial<WorkerOptions>;
 }
 
 /** Runs the service on a database of its own, cloned from the template; both are gone when the test ends. */
@@ -61,6 +60,7 @@ export async function startTestService(t: Test, options: TestServiceOptions = {}
       seal: createSeal(encryptionKey),
       log: app.log,
       idleMs: 10,
+      retentionDays: 30,
       ...options.worker,
     });
   }

@@ -1,7 +1,8 @@
 -- Written by the same statement as the change it tells of. `payload` holds the exact bytes that are sent.
+-- No foreign key: every write of an account would lock its one account row.
 create table event (
-  event_id uuid not null,
-  account_id bigint not null references account,
+  event_id uuid not null, -- version 7, so that the key also goes by age
+  account_id bigint not null,
   sequence bigint generated always as identity,
   transaction_id xid8 not null default pg_current_xact_id(),
   type text not null,
@@ -12,7 +13,7 @@ create table event (
   created_at timestamptz(3) not null default now(),
   relayed boolean not null default false,
   primary key (event_id, account_id)
-);
+) with (autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);
 create index event_unrelayed on event (sequence) where not relayed;
 create index event_feed on event (account_id, transaction_id, sequence);
 

@@ -10,6 +10,8 @@ export interface Attempt {
   secrets: readonly string[];
   eventId: string;
   body: string;
+  /** The time to sign, by the clock that all processes share (the database's): receivers refuse a wrong one. */
+  sentAt: Date;
 }
 
 export interface AttemptResult {
@@ -42,12 +44,12 @@ export function createSender(options: {
   maxResponseBytes?: number;
 }): (attempt: Attempt) => Promise<AttemptResult> {
   const { destination, userAgent, timeoutMs = 15_000, maxResponseBytes = 16_384 } = options;
-  return ({ url, secrets, eventId, body }) =>
+  return ({ url, secrets, eventId, body, sentAt }) =>
     new Promise((resolve) => {
-      const exchange = new Exchange(timeoutMs, maxResponseBytes, resolve);
+      const exchange = new Exchange(sentAt, timeoutMs, maxResponseBytes, resolve);
       try {
         const { origin, pathname, search } = new URL(url);
-        const timestamp = Math.floor(Date.now() / 1000);
+        const timestamp = Math.floor(sentAt.getTime() / 1000);
         const bytes = Buffer.from(body);
         const headers = {
           'content-type': 'application/json',
@@ -74,6 +76,7 @@ const excerptBytes = 1024;
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #started = performance.now();
+  readonly #sentAt: Date;
   readonly #timer: NodeJS.Timeout;
   readonly #maxBytes: number;
   readonly #resolve: (result: AttemptResult) => void;
@@ -84,7 +87,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   #received = 0;
   #excerpt: Buffer[] = [];
 
-  constructor(timeoutMs: number, maxBytes: number, resolve: (result: AttemptResult) => void) {
+  constructor(sentAt: Date, timeoutMs: number, maxBytes: number, resolve: (result: AttemptResult) => void) {
+    this.#sentAt = sentAt;
     this.#maxBytes = maxBytes;
     this.#resolve = resolve;
     this.#timer = setTimeout(() => this.#cutOff('timeout'), timeoutMs);
@@ -105,7 +109,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#status = status;
     if (status === 429 || status === 503) {
       const asked = headers['retry-after'];
-      this.#retryAfterMs = parseRetryAfter(Array.isArray(asked) ? asked[0] : asked, new Date());
+      const now = new Date(this.#sentAt.getTime() + this.#elapsedMs());
+      this.#retryAfterMs = parseRetryAfter(Array.isArray(asked) ? asked[0] : asked, now);
     }
   }
 
@@ -128,6 +133,10 @@ class Exchange implements Dispatcher.DispatchHandler {
     return redirected ? 'redirect not followed' : null;
   }
 
+  #elapsedMs(): number {
+    return Math.round(performance.now() - this.#started);
+  }
+
   #cutOff(error: string | null): void {
     this.#settle(error);
     this.#controller?.abort(new Error('cut off'));
@@ -142,7 +151,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       ok: error === null && status !== null && status < 300,
       status,
       error,
-      durationMs: Math.round(performance.now() - this.#started),
+      durationMs: this.#elapsedMs(),
       responseExcerpt: asText(this.#excerpt),
       ...(this.#retryAfterMs === undefined ? {} : { retryAfterMs: this.#retryAfterMs }),
       gone: status === 410,

@@ -8,15 +8,19 @@ import { nextDelayMs } from './retry-schedule.ts';
 
 /*
  * Attempts what is due. Two loops share the work: one claims and starts attempts, without waiting for them; the
- * other writes results back in batches, back to back. No transaction is open while a request is under way.
+ * other writes results back in batches. No transaction is open while a request is under way.
  *
  * A crash between claim and result leaves a lease that runs out; the delivery is then attempted again with the same
  * id and bytes, by this process or another: at least once.
+ *
+ * Places are shared by a dynamic threshold (Choudhury and Hahne, 1998): no endpoint holds more than an eighth of
+ * what is free at the moment. So a few that hang leave most places to the others, without any of them being known to
+ * hang; the circuit breaker (health.ts) then takes them down to one.
  */
 export interface Dispatcher {
   /** New deliveries may be due. */
   nudge(): void;
-  /** Ends the attempts under way and writes their results. */
+  /** Ends the attempts under way and writes their results; those that take too long are left to their leases. */
   stop(): Promise<void>;
 }
 
@@ -27,26 +31,36 @@ export interface DispatcherOptions {
   log: FastifyBaseLogger;
   /** The wait after the n-th failed attempt in ms; null when it was the last. */
   retryDelay?: typeof nextDelayMs;
+  /** Attempts under way in this process, and at one endpoint, at most. */
   concurrency?: number;
   perEndpoint?: number;
+  /** Twice what an attempt can take, so that a lease runs out only when its holder is gone. */
+  leaseMs?: number;
   idleMs?: number;
 }
 
+const stopPatienceMs = 5_000;
+
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { database, send, seal, log, retryDelay = nextDelayMs } = options;
-  const { concurrency = 512, perEndpoint = 64, idleMs = 50 } = options;
+  const { concurrency = 1024, perEndpoint = 64, leaseMs = 30_000, idleMs = 50 } = options;
   const busy = new Map<number, number>();
   const underWay = new Set<Promise<void>>();
+  let places = concurrency;
   let finished: Outcome[] = [];
 
   const results = startLoop('results', writeResults, { idleMs: 1_000, log });
   const claims = startLoop('claims', claimMore, { idleMs, log });
 
   async function claimMore(): Promise<boolean> {
-    const limit = concurrency - underWay.size;
-    if (limit <= 0) return false;
-    const claimed = await claimDue(database, { limit, perEndpoint, busy });
+    if (places === 0) return false;
+    const asked = performance.now();
+    const share = Math.max(1, Math.min(perEndpoint, Math.floor(places / 8)));
+    const claimed = await claimDue(database, { limit: places, perEndpoint: share, busy, leaseMs });
+    // A process that was suspended meanwhile must not send what another may have claimed since.
+    if (performance.now() - asked > leaseMs / 2) return true;
     for (const claim of claimed) {
+      take(claim.webhook_id);
       const attempt = run(claim).finally(() => underWay.delete(attempt));
       underWay.add(attempt);
     }
@@ -54,16 +68,28 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   async function run(claim: Claim): Promise<void> {
-    busy.set(claim.webhook_id, (busy.get(claim.webhook_id) ?? 0) + 1);
-    const startedAt = new Date();
-    const result = await send({
-      url: claim.url,
-      secrets: claim.sealed_secrets.map((sealed) => seal.open(sealed)),
-      eventId: claim.event_id,
-      body: claim.payload,
-    });
+    const startedAt = claim.claimed_at;
+    const result = await attempt(claim, startedAt);
     finished.push({ claim, startedAt, result, ...verdict(claim, result) });
     results.nudge();
+  }
+
+  async function attempt(claim: Claim, sentAt: Date): Promise<AttemptResult> {
+    const secrets = openSecrets(claim);
+    if (!secrets) return unreadable;
+    return send({ url: claim.url, secrets, eventId: claim.event_id, body: claim.payload, sentAt });
+  }
+
+  function openSecrets({ sealed_secrets, webhook_id }: Claim): string[] | undefined {
+    try {
+      return sealed_secrets.map((sealed) => seal.open(sealed));
+    } catch (error) {
+      log.error(
+        { err: error, webhook: webhook_id },
+        'a webhook secret was sealed with another ENCRYPTION_KEY',
+      );
+      return undefined;
+    }
   }
 
   function verdict({ number }: Claim, result: AttemptResult): Pick<Outcome, 'state' | 'retryInMs'> {
@@ -73,7 +99,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     return retryInMs === null ? { state: 'failed', retryInMs } : { state: 'pending', retryInMs };
   }
 
-  // A batch that cannot be written is kept and tried again; an endpoint's place is free once its result is stored.
+  // A batch that cannot be written is kept and tried again; a place is free once its result is stored.
   async function writeResults(): Promise<boolean> {
     const batch = finished;
     if (batch.length === 0) return false;
@@ -89,7 +115,13 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     return finished.length > 0;
   }
 
+  function take(webhookId: number): void {
+    places -= 1;
+    busy.set(webhookId, (busy.get(webhookId) ?? 0) + 1);
+  }
+
   function release(webhookId: number): void {
+    places += 1;
     const left = (busy.get(webhookId) ?? 1) - 1;
     if (left === 0) busy.delete(webhookId);
     else busy.set(webhookId, left);
@@ -99,9 +131,25 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     nudge: claims.nudge,
     async stop() {
       await claims.stop();
-      await Promise.all(underWay);
+      await endOf(underWay, stopPatienceMs);
       await results.stop();
       await writeResults().catch((error) => log.error({ err: error }, 'results lost; their leases run out'));
     },
   };
+}
+
+const unreadable: AttemptResult = {
+  ok: false,
+  status: null,
+  error: 'the secret cannot be read',
+  durationMs: 0,
+  responseExcerpt: null,
+  gone: false,
+};
+
+async function endOf(attempts: Iterable<Promise<void>>, patienceMs: number): Promise<void> {
+  const { promise: tooLong, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, patienceMs);
+  await Promise.race([Promise.all(attempts), tooLong]);
+  clearTimeout(timer);
 }

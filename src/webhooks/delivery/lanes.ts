@@ -1,16 +1,17 @@
-import { sql, type Transaction } from 'kysely';
+import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { DB } from '../../../generated/database.ts';
 
 /*
  * A lane is the queue of one record's deliveries to one endpoint. Only its head is `pending`; the rest is `held`, so
  * that claiming never wades through a backlog, and a failing event holds back its own record only.
  *
- * Invariant: a lane with an unfinished delivery has a pending one. The relay adds to lanes and the queue ends heads,
- * each deciding by what it sees of the other; so both first lock the endpoint's row, in the order of ids, and look
- * at the lane in a later statement, whose snapshot shows what the other committed.
+ * Invariant: a lane with an unfinished delivery has a pending one. Who adds to a lane (the relay, a replay) and who
+ * ends a head decide by what they see of each other. So both lock the endpoint's row, in the order of ids, hold it
+ * until they commit, and look at the lane in a later statement, whose snapshot shows what the other committed.
+ * Endpoints are locked before deliveries, so that nobody waits in a circle.
  */
 
-/** Excludes the other changer of these endpoints' lanes until the transaction ends. */
+/** Excludes other changers of these endpoints' lanes until the transaction ends. */
 export async function lockEndpoints(transaction: Transaction<DB>, webhookIds: number[]): Promise<void> {
   await transaction
     .selectFrom('webhook')
@@ -19,6 +20,29 @@ export async function lockEndpoints(transaction: Transaction<DB>, webhookIds: nu
     .orderBy('webhook_id')
     .forNoKeyUpdate()
     .execute();
+}
+
+/**
+ * Queues deliveries: the first of a record at an endpoint is due, unless an earlier one is unfinished; those behind
+ * it are held until it ends. The endpoints must be locked, and the events too where retention could remove them.
+ * @param wanted a select of account_id, webhook_id, event_id, sequence, type and record.
+ */
+export async function addToLanes(transaction: Transaction<DB>, wanted: RawBuilder<unknown>): Promise<void> {
+  await sql`
+    insert into delivery
+      (account_id, webhook_id, event_id, event_sequence, event_type, record, state, next_attempt_at)
+    select account_id, webhook_id, event_id, sequence, type, record,
+      case when is_head then 'pending' else 'held' end, case when is_head then now() end
+    from (
+      select wanted.*,
+        row_number() over (partition by webhook_id, record order by sequence) = 1 and not exists (
+          select from delivery as ahead
+          where ahead.webhook_id = wanted.webhook_id and ahead.record = wanted.record
+            and ahead.state in ('held', 'pending')
+        ) as is_head
+      from (${wanted}) as wanted
+    ) as placed
+    order by sequence`.execute(transaction);
 }
 
 /** Makes the heads of these lanes due; the endpoints must be locked. */

@@ -2,7 +2,14 @@ import { sql, type Transaction } from 'kysely';
 import type { DB } from '../../../generated/database.ts';
 import type { Database } from '../../db/database.ts';
 import type { AttemptResult } from './deliver.ts';
+import { allowedAttempts, type Impression, noteHealth } from './health.ts';
 import { lockEndpoints, promoteHeads } from './lanes.ts';
+
+/*
+ * What is due, leased to the process that attempts it. All times are the database's, so the clocks of the processes
+ * do not matter. The end of the lease is also its token: once it has passed, another process may claim the delivery,
+ * which sets another end, and a result that comes with the old one changes nothing.
+ */
 
 /** A delivery this process may attempt until its lease runs out; then another process may. */
 export interface Claim {
@@ -10,8 +17,10 @@ export interface Claim {
   account_id: number;
   webhook_id: number;
   record: string;
-  /** 1 for the first attempt. */
+  /** Of this attempt; 1 for the first. */
   number: number;
+  claimed_at: Date;
+  leased_until: Date;
   event_id: string;
   payload: string;
   url: string;
@@ -27,17 +36,23 @@ export interface Outcome {
   retryInMs: number | null;
 }
 
-// Longer than an attempt can take, so that a lease runs out only when its holder is gone.
-const leaseSeconds = 60;
+export interface ClaimLimits {
+  /** Deliveries to claim, over all endpoints. */
+  limit: number;
+  /** Attempts at one endpoint that this process may have under way. */
+  perEndpoint: number;
+  /** Attempts under way in this process, by webhook. */
+  busy: ReadonlyMap<number, number>;
+  leaseMs: number;
+}
 
 /**
- * Claims due deliveries and leases them to this process. Endpoints are served side by side: each gives at most its
- * free places, so that one with a large backlog cannot crowd out the rest.
- * @param busy attempts under way in this process, by webhook.
+ * Claims due deliveries, of each endpoint those that have waited longest. Endpoints come in random order and each
+ * gives at most its free places, so that none is always behind another when the limit cuts.
  */
 export async function claimDue(
   database: Database,
-  { limit, perEndpoint, busy }: { limit: number; perEndpoint: number; busy: ReadonlyMap<number, number> },
+  { limit, perEndpoint, busy, leaseMs }: ClaimLimits,
 ): Promise<Claim[]> {
   const { rows } = await sql<Claim>`
     with recursive waiting as (
@@ -48,29 +63,32 @@ export async function claimDue(
       from waiting where webhook_id is not null
     ),
     endpoint as (
-      select webhook.webhook_id, webhook.url, ${perEndpoint} - coalesce(busy.attempts, 0) as free
+      select webhook.webhook_id, webhook.url,
+        ${allowedAttempts(perEndpoint)} - coalesce(busy.attempts, 0) as places
       from waiting join webhook using (webhook_id)
       left join unnest(${[...busy.keys()]}::bigint[], ${[...busy.values()]}::int[])
         as busy (webhook_id, attempts) using (webhook_id)
       where webhook.enabled
+      order by random()
     ),
     due as materialized (
       select delivery_id
       from endpoint, lateral (
         select delivery_id from delivery
         where delivery.webhook_id = endpoint.webhook_id and state = 'pending' and next_attempt_at <= now()
-        order by next_attempt_at limit greatest(endpoint.free, 0)
+          and (leased_until is null or leased_until <= now())
+        order by next_attempt_at limit greatest(endpoint.places, 0)
         for update skip locked
       ) as head
       limit ${limit}
     ),
     claimed as (
-      update delivery
-      set attempts = attempts + 1, next_attempt_at = now() + make_interval(secs => ${leaseSeconds})
+      update delivery set leased_until = now() + make_interval(secs => ${leaseMs / 1000})
       where delivery_id in (select delivery_id from due)
-      returning delivery_id, account_id, webhook_id, record, attempts, event_id
+      returning delivery_id, account_id, webhook_id, record, attempts, event_id, leased_until
     )
-    select claimed.delivery_id, claimed.account_id, claimed.webhook_id, claimed.record, claimed.attempts as number,
+    select claimed.delivery_id, claimed.account_id, claimed.webhook_id, claimed.record,
+      claimed.attempts + 1 as number, now() as claimed_at, claimed.leased_until,
       event_id_text(event.event_id) as event_id, event.payload, endpoint.url,
       array(select sealed_secret from webhook_secret
         where webhook_secret.webhook_id = claimed.webhook_id and webhook_secret.account_id = claimed.account_id
@@ -83,27 +101,28 @@ export async function claimDue(
 }
 
 /**
- * Writes a batch of outcomes with their attempts into the log, and makes due what waited behind those that ended.
- * An outcome whose lease was lost to another process changes nothing.
+ * Writes a batch of outcomes with their attempts into the log, makes due what waited behind those that ended, and
+ * notes how the endpoints are doing. Writing a batch again, after an answer was lost, changes nothing.
  */
 export async function recordOutcomes(database: Database, outcomes: Outcome[]): Promise<void> {
   const webhookIds = [...new Set(outcomes.map(({ claim }) => claim.webhook_id))];
   await database.transaction().execute(async (transaction) => {
     await lockEndpoints(transaction, webhookIds);
-    await writeOutcomes(transaction, outcomes);
-    const ended = outcomes.filter(({ state }) => state !== 'pending').map(({ claim }) => claim);
+    const written = new Set(await writeOutcomes(transaction, outcomes));
+    const recorded = outcomes.filter(({ claim }) => written.has(claim.delivery_id));
+    const ended = recorded.filter(({ state }) => state !== 'pending').map(({ claim }) => claim);
     if (ended.length > 0) await promoteHeads(transaction, ended);
-    const gone = outcomes.filter(({ result }) => result.gone).map(({ claim }) => claim.webhook_id);
-    if (gone.length > 0) await disableGone(transaction, gone);
+    if (recorded.length > 0) await noteHealth(transaction, impressionsOf(recorded));
   });
 }
 
-async function writeOutcomes(transaction: Transaction<DB>, outcomes: Outcome[]): Promise<void> {
+async function writeOutcomes(transaction: Transaction<DB>, outcomes: Outcome[]): Promise<number[]> {
   const column = <T>(value: (outcome: Outcome) => T) => outcomes.map(value);
-  await sql`
+  const { rows } = await sql<{ delivery_id: number }>`
     with outcome as (
       select * from unnest(
         ${column(({ claim }) => claim.delivery_id)}::bigint[],
+        ${column(({ claim }) => claim.leased_until)}::timestamptz[],
         ${column(({ claim }) => claim.number)}::smallint[],
         ${column(({ state }) => state)}::text[],
         ${column(({ retryInMs }) => retryInMs)}::float8[],
@@ -112,33 +131,38 @@ async function writeOutcomes(transaction: Transaction<DB>, outcomes: Outcome[]):
         ${column(({ result }) => result.status)}::smallint[],
         ${column(({ result }) => result.error)}::text[],
         ${column(({ result }) => result.responseExcerpt)}::text[]
-      ) as outcome (delivery_id, number, state, retry_in_ms, started_at, duration_ms, status, error, response_excerpt)
+      ) as outcome (delivery_id, lease, number, new_state, retry_in_ms, started_at, duration_ms, status, error,
+        response_excerpt)
     ),
     recorded as (
       update delivery
-      set state = outcome.state,
-        next_attempt_at = now() + make_interval(secs => outcome.retry_in_ms / 1000)
+      set state = new_state, attempts = number, leased_until = null,
+        next_attempt_at = now() + make_interval(secs => retry_in_ms / 1000)
       from outcome
-      where delivery.delivery_id = outcome.delivery_id
-        and delivery.state = 'pending' and delivery.attempts = outcome.number
-      returning delivery.delivery_id, delivery.account_id
+      where delivery.delivery_id = outcome.delivery_id and state = 'pending' and leased_until = lease
+      returning delivery.delivery_id, account_id
+    ),
+    logged as (
+      insert into attempt
+        (delivery_id, account_id, number, started_at, duration_ms, status, error, response_excerpt)
+      select delivery_id, account_id, number, started_at, duration_ms, status, error, response_excerpt
+      from outcome join recorded using (delivery_id)
     )
-    insert into attempt (delivery_id, account_id, number, started_at, duration_ms, status, error, response_excerpt)
-    select delivery_id, account_id, number, started_at, duration_ms, status, error, response_excerpt
-    from outcome join recorded using (delivery_id)`.execute(transaction);
+    select delivery_id from recorded`.execute(transaction);
+  return rows.map((row) => row.delivery_id);
 }
 
-async function disableGone(transaction: Transaction<DB>, webhookIds: number[]): Promise<void> {
-  await transaction
-    .updateTable('webhook')
-    .set({
-      enabled: false,
-      disabled_reason: 'gone',
-      disabled_at: sql`now()`,
-      updated_at: sql`clock_timestamp()`,
-      version: sql`version + 1`,
-    })
-    .where(sql<boolean>`webhook_id = any (${webhookIds}::bigint[])`)
-    .where('enabled', '=', true)
-    .execute();
+function impressionsOf(outcomes: Outcome[]): Impression[] {
+  const impressions = new Map<number, Impression>();
+  for (const { claim, result } of outcomes) {
+    const { webhook_id } = claim;
+    const seen = impressions.get(webhook_id) ?? { webhook_id, failures: 0, reached: false, gone: false };
+    impressions.set(webhook_id, {
+      webhook_id,
+      failures: seen.failures + (result.ok ? 0 : 1),
+      reached: seen.reached || result.ok,
+      gone: seen.gone || result.gone,
+    });
+  }
+  return [...impressions.values()];
 }

@@ -1,84 +1,120 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../../../generated/database.ts';
 import type { Database } from '../../db/database.ts';
-import { lockEndpoints } from './lanes.ts';
+import { addToLanes, lockEndpoints } from './lanes.ts';
 
 /*
  * Turns committed events into deliveries.
  *
  * A write inserts its event and nothing else. The relay takes new events in bulk, finds the webhooks that want
  * them, and queues a delivery for each. It goes by the row's state (`relayed`), never by position: identity values
- * become visible out of order.
+ * become visible out of order. Within one record they do not, since its row lock is held while they are drawn.
  *
  * Guarantee: each event is relayed exactly once, in one transaction, so a crash leaves it either queued or still to
  * relay. One relay works at a time (the row in `relay` is its lock): two at once could queue the events of a record
  * in the wrong order.
  */
 
+export interface RelayOptions {
+  /** Events and deliveries of one batch at most, so that it stays far from the statement timeout. */
+  maxEvents?: number;
+  maxDeliveries?: number;
+  /** An endpoint that the service has disabled for longer than this collects no more. */
+  retentionDays: number;
+}
+
 /**
  * Relays one batch.
  * @returns how many events were relayed; 0 also when another process is relaying.
  */
-export async function relayBatch(database: Database, batch = 1000): Promise<number> {
+export async function relayBatch(
+  database: Database,
+  { maxEvents = 1000, maxDeliveries = 20_000, retentionDays }: RelayOptions,
+): Promise<number> {
   return database.transaction().execute(async (transaction) => {
-    const lock = await transaction.selectFrom('relay').select('singleton').forUpdate().skipLocked().execute();
-    if (lock.length === 0) return 0;
-    const events = await takeEvents(transaction, batch);
-    if (events.length === 0) return 0;
-    const endpoints = await endpointsOf(transaction, events);
-    if (endpoints.length > 0) {
-      await lockEndpoints(transaction, endpoints);
-      await queueDeliveries(transaction, events);
+    if (!(await lockRelay(transaction))) return 0;
+    const waiting = await selectWaiting(transaction, maxEvents);
+    if (waiting.length === 0) return 0;
+    const endpoints = await selectEndpoints(transaction, waiting);
+    const events = firstThatFit(waiting, endpoints, maxDeliveries);
+    await markRelayed(transaction, events);
+    const webhookIds = endpoints.map((endpoint) => endpoint.webhook_id);
+    if (webhookIds.length > 0) {
+      await lockEndpoints(transaction, webhookIds);
+      await addToLanes(transaction, wanted(events, webhookIds, retentionDays));
     }
     return events.length;
   });
 }
 
-async function takeEvents(transaction: Transaction<DB>, batch: number): Promise<string[]> {
-  const rows = await transaction
+interface WaitingEvent {
+  event_id: string;
+  account_id: number;
+}
+
+// Events are read after this returns: a snapshot older than the lock could show those that were just relayed.
+async function lockRelay(transaction: Transaction<DB>): Promise<boolean> {
+  const lock = await transaction.selectFrom('relay').select('singleton').forUpdate().skipLocked().execute();
+  return lock.length > 0;
+}
+
+function selectWaiting(transaction: Transaction<DB>, limit: number): Promise<WaitingEvent[]> {
+  return transaction
+    .selectFrom('event')
+    .select(['event_id', 'account_id'])
+    .where('relayed', '=', false)
+    .orderBy('sequence')
+    .limit(limit)
+    .execute();
+}
+
+function selectEndpoints(
+  transaction: Transaction<DB>,
+  events: WaitingEvent[],
+): Promise<{ webhook_id: number; account_id: number }[]> {
+  const accounts = [...new Set(events.map((event) => event.account_id))];
+  return transaction
+    .selectFrom('webhook')
+    .select(['webhook_id', 'account_id'])
+    .where(sql<boolean>`account_id = any (${accounts}::bigint[])`)
+    .execute();
+}
+
+/** Always the first event, and as many behind it as make no more than `max` deliveries, should all be wanted. */
+function firstThatFit(
+  events: WaitingEvent[],
+  endpoints: readonly { account_id: number }[],
+  max: number,
+): string[] {
+  const perAccount = new Map<number, number>();
+  for (const { account_id } of endpoints) perAccount.set(account_id, (perAccount.get(account_id) ?? 0) + 1);
+  let deliveries = 0;
+  const tooMany = events.findIndex(({ account_id }, place) => {
+    deliveries += perAccount.get(account_id) ?? 0;
+    return deliveries > max && place > 0;
+  });
+  return events.slice(0, tooMany === -1 ? events.length : tooMany).map((event) => event.event_id);
+}
+
+async function markRelayed(transaction: Transaction<DB>, events: string[]): Promise<void> {
+  await transaction
     .updateTable('event')
     .set({ relayed: true })
-    .where('relayed', '=', false)
-    .where('sequence', 'in', (db) =>
-      db.selectFrom('event').select('sequence').where('relayed', '=', false).orderBy('sequence').limit(batch),
-    )
-    .returning('event_id')
+    .where(sql<boolean>`event_id = any (${events}::uuid[])`)
     .execute();
-  return rows.map((row) => row.event_id);
 }
 
-async function endpointsOf(transaction: Transaction<DB>, events: string[]): Promise<number[]> {
-  const rows = await transaction
-    .selectFrom('webhook')
-    .select('webhook_id')
-    .where('account_id', 'in', (db) =>
-      db.selectFrom('event').select('account_id').where(sql<boolean>`event_id = any (${events}::uuid[])`),
-    )
-    .execute();
-  return rows.map((row) => row.webhook_id);
-}
-
-/** The first of a record's deliveries to an endpoint is due; those behind it are held until it ends. */
-async function queueDeliveries(transaction: Transaction<DB>, events: string[]): Promise<void> {
-  await sql`
-    with wanted as (
-      select event.account_id, webhook.webhook_id, event.event_id, event.sequence, event.record,
-        row_number() over (partition by webhook.webhook_id, event.record order by event.sequence) as place
-      from event join webhook on webhook.account_id = event.account_id
-      where event.event_id = any (${events}::uuid[])
-        and (webhook.event_types = '{}'
-          or event.type = any (webhook.event_types)
-          or split_part(event.type, '.', 1) || '.*' = any (webhook.event_types))
-        and (webhook.location_ids = '{}' or event.location_id = any (webhook.location_ids))
-        and (webhook.menu_ids = '{}' or event.menu_id = any (webhook.menu_ids))
-        and (webhook.granted_location_ids is null or event.location_id = any (webhook.granted_location_ids))
-    )
-    insert into delivery (account_id, webhook_id, event_id, event_sequence, record, state)
-    select account_id, webhook_id, event_id, sequence, record,
-      case when place > 1 or exists (
-        select from delivery as ahead
-        where ahead.webhook_id = wanted.webhook_id and ahead.record = wanted.record
-          and ahead.state in ('held', 'pending')
-      ) then 'held' else 'pending' end
-    from wanted order by sequence`.execute(transaction);
+/** Which of these endpoints want which of these events. */
+function wanted(events: string[], webhookIds: number[], retentionDays: number) {
+  return sql`
+    select event.account_id, webhook.webhook_id, event.event_id, event.sequence, event.type, event.record
+    from event join webhook on webhook.account_id = event.account_id
+    where event.event_id = any (${events}::uuid[]) and webhook.webhook_id = any (${webhookIds}::bigint[])
+      and (webhook.event_types = '{}'
+        or event.type = any (webhook.event_types)
+        or split_part(event.type, '.', 1) || '.*' = any (webhook.event_types))
+      and (webhook.location_ids = '{}' or event.location_id = any (webhook.location_ids))
+      and (webhook.menu_ids = '{}' or event.menu_id = any (webhook.menu_ids))
+      and (webhook.granted_location_ids is null or event.location_id = any (webhook.granted_location_ids))
+      and (webhook.disabled_at is null or webhook.disabled_at > now() - make_interval(days => ${retentionDays}))`;
 }

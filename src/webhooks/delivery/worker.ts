@@ -2,6 +2,7 @@ import { restoreDueItems } from '../../items/restore-items.ts';
 import { startLoop } from '../../loop.ts';
 import { type DispatcherOptions, startDispatcher } from './dispatcher.ts';
 import { relayBatch } from './relay.ts';
+import { createSweep } from './retention.ts';
 
 export interface Worker {
   /** An event was committed in this process. */
@@ -9,18 +10,21 @@ export interface Worker {
   stop(): Promise<void>;
 }
 
-const relayBatchSize = 1000;
+export interface WorkerOptions extends DispatcherOptions {
+  /** How long events, deliveries and attempts are kept, in days. */
+  retentionDays: number;
+}
 
-/** Starts what the worker role does: relay events, attempt deliveries, bring items back on time. */
-export function startWorker(options: DispatcherOptions): Worker {
-  const { database, log } = options;
+/** Starts what the worker role does: relay events, attempt deliveries, bring items back on time, sweep. */
+export function startWorker(options: WorkerOptions): Worker {
+  const { database, log, retentionDays } = options;
   const dispatcher = startDispatcher(options);
   const relay = startLoop(
     'relay',
     async () => {
-      const relayed = await relayBatch(database, relayBatchSize);
+      const relayed = await relayBatch(database, { retentionDays });
       if (relayed > 0) dispatcher.nudge();
-      return relayed === relayBatchSize;
+      return relayed > 0;
     },
     { idleMs: options.idleMs ?? 50, log },
   );
@@ -33,11 +37,13 @@ export function startWorker(options: DispatcherOptions): Worker {
     },
     { idleMs: 500, log },
   );
+  const sweep = createSweep(database, { days: retentionDays });
+  const retention = startLoop('retention', () => sweep.next(), { idleMs: 600_000, log });
 
   return {
     nudge: relay.nudge,
     async stop() {
-      await Promise.all([restore.stop(), relay.stop()]);
+      await Promise.all([retention.stop(), restore.stop(), relay.stop()]);
       await dispatcher.stop();
     },
   };

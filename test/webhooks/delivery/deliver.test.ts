@@ -283,7 +283,7 @@ function sender(
   t.teardown(() => destination.close());
   const send = createSender({ destination, timeoutMs, userAgent: 'menu-management-service/0.1.0' });
   return async (url, attempt) => {
-    const result = await send({ url, secrets, eventId: 'evt_1', body, ...attempt });
+    const result = await send({ url, secrets, eventId: 'evt_1', body, sentAt: new Date(), ...attempt });
     t.notMatch(result.error, /\d{2}|internal|test/, 'no error names a host, an address or a port');
     return result;
   };

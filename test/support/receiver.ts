@@ -1,0 +1,138 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { Webhook } from 'standardwebhooks';
+import type { Test } from 'tap';
+import type { components } from '../../generated/api.ts';
+import type { Api } from './api.ts';
+
+export type WebhookPayload = components['schemas']['WebhookPayload'];
+
+/** One request, whole. */
+export interface Delivery {
+  id: string;
+  path: string;
+  headers: Record<string, string>;
+  /** The bytes as text. */
+  body: string;
+  event: WebhookPayload;
+  receivedAt: number;
+}
+
+/** A status; or all of a response; or what to do with the open connection. */
+export type Answer =
+  | number
+  | { status: number; headers?: Record<string, string>; body?: string }
+  | ((response: ServerResponse) => void);
+
+export interface Receiver {
+  url: string;
+  /** In the order of arrival. */
+  deliveries: Delivery[];
+  /** Decides how each delivery is answered; `nth` counts those of its id from 1. Replace it at any time. */
+  answer: (delivery: Delivery, nth: number) => Answer | Promise<Answer>;
+  /** Waits until `count` deliveries have arrived, or as many for which the condition holds. */
+  until(count: number, condition?: (delivery: Delivery) => boolean): Promise<Delivery[]>;
+  /** Stops listening and cuts every connection. */
+  close(): Promise<void>;
+}
+
+/** Leaves the sender waiting. */
+export const hang: Answer = () => {};
+
+const patienceMs = 15_000;
+
+/** A real HTTP server on loopback that records what it is sent; it answers 204 unless told otherwise. */
+export async function startReceiver(t: Test, answer: Receiver['answer'] = () => 204): Promise<Receiver> {
+  const deliveries: Delivery[] = [];
+  const sockets = new Set<Socket>();
+  const waiting = new Set<() => void>();
+  const server = createServer(async (request, response) => {
+    const delivery = await read(request);
+    deliveries.push(delivery);
+    const nth = deliveries.filter(({ id }) => id === delivery.id).length;
+    for (const look of waiting) look();
+    respond(response, await receiver.answer(delivery, nth));
+  });
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {}).once('close', () => sockets.delete(socket));
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+
+  const receiver: Receiver = {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    deliveries,
+    answer,
+    until(count, condition = () => true) {
+      return new Promise((resolve, reject) => {
+        const look = () => {
+          const found = deliveries.filter(condition);
+          if (found.length < count) return;
+          clearTimeout(timer);
+          waiting.delete(look);
+          resolve(found);
+        };
+        const timer = setTimeout(() => {
+          waiting.delete(look);
+          reject(
+            new Error(`${deliveries.filter(condition).length} of ${count} arrived in ${patienceMs / 1000} s`),
+          );
+        }, patienceMs);
+        waiting.add(look);
+        look();
+      });
+    },
+    async close() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+      if (server.listening) await once(server, 'close');
+    },
+  };
+  t.teardown(() => receiver.close());
+  return receiver;
+}
+
+/** Registers the receiver as an endpoint of the client's account. */
+export async function subscribe(
+  api: Api,
+  receiver: Pick<Receiver, 'url'>,
+  fields: Partial<components['schemas']['WebhookCreate']> = {},
+): Promise<{ webhook_id: number; secret: string }> {
+  const made = await api.post('/webhooks', { url: receiver.url, ...fields });
+  if (made.status !== 201) throw new Error(`no webhook: ${made.status} ${made.text}`);
+  return made.body.data;
+}
+
+/**
+ * Reads a delivery as an integrator does, with the Standard Webhooks library.
+ * @throws when the signature or its time is not good.
+ */
+export function verify(delivery: Delivery, secret: string): WebhookPayload {
+  return new Webhook(secret).verify(delivery.body, delivery.headers) as WebhookPayload;
+}
+
+async function read(request: IncomingMessage): Promise<Delivery> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(chunk);
+  const body = Buffer.concat(chunks).toString();
+  const headers = request.headers as Record<string, string>;
+  return {
+    id: headers['webhook-id'] ?? '',
+    path: request.url ?? '',
+    headers,
+    body,
+    event: JSON.parse(body),
+    receivedAt: performance.now(),
+  };
+}
+
+function respond(response: ServerResponse, answer: Answer): void {
+  if (typeof answer === 'function') {
+    answer(response);
+  } else {
+    const { status, headers = {}, body } = typeof answer === 'number' ? { status: answer } : answer;
+    response.writeHead(status, headers).end(body);
+  }
+}
