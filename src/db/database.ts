@@ -29,8 +29,10 @@ export function openDatabase(connection: pg.PoolConfig, options: { max?: number 
     ...connection,
     Client: NamedClient,
   });
-  // An idle connection that dies is replaced by the pool; without a listener it would end the process.
+  // A connection that dies is replaced by the pool, and what ran on it is rejected; but without a listener, on the
+  // pool for an idle one and on itself for one in use, it would end the process.
   pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
   return new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
 }
 

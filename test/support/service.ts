@@ -35,6 +35,8 @@ export interface TestService {
 
 export interface TestServiceOptions {
   rateLimitPerMinute?: number;
+  /** Leads the service to its database by another way, such as a proxy. */
+  connect?: (connection: pg.PoolConfig) => Promise<pg.PoolConfig>;
   /** Start the worker role as well. */
   worker?: Partial<WorkerOptions>;
 }
@@ -42,7 +44,7 @@ export interface TestServiceOptions {
 /** Runs the service on a database of its own, cloned from the template; both are gone when the test ends. */
 export async function startTestService(t: Test, options: TestServiceOptions = {}): Promise<TestService> {
   const connection = await cloneDatabase(t);
-  const database = openDatabase(connection);
+  const database = openDatabase(options.connect ? await options.connect(connection) : connection);
   const destination = createDestination({ allowedNetworks: ['127.0.0.0/8'] });
   let worker: Worker | undefined;
   const app = await buildApp(
