@@ -233,9 +233,8 @@ export interface paths {
          *
          *     Event: `item.toggled`, always.
          *
-         *     **Not safe to repeat**: a second toggle undoes the first. When an answer got lost, read the item before
-         *     trying again, or send `If-Match` with the `ETag` you saw: the second try then gets 412. To set a state
-         *     rather than flip it, use updateItem with `is_available`.
+         *     **Safe to repeat only with an `Idempotency-Key`**: without one, a second toggle undoes the first. To set a
+         *     state rather than flip it, use updateItem with `is_available`, or setAvailability for many items.
          */
         post: operations["toggleItem"];
         delete?: never;
@@ -302,8 +301,7 @@ export interface paths {
          *     with growing pauses, for about three days, so the same event may come more than once: drop repeats by
          *     `id`. An answer of 410 ends the sending at once.
          *
-         *     Not safe to repeat: every call registers one more endpoint. When an answer got lost, look with
-         *     listWebhooks and delete what is too much.
+         *     Safe to repeat only with an `Idempotency-Key`: without one, every call registers one more endpoint.
          *
          *     Answered 422: an address that leads to a private network (`blocked_address`), an identifier in
          *     `location_ids` or `menu_ids` that this client cannot see (`not_found`).
@@ -421,7 +419,8 @@ export interface paths {
          *     once; one that is sent again while another event of its record is under way waits for that to end. While the
          *     endpoint is not enabled, nothing is sent.
          *
-         *     Safe to repeat while it is waiting: it is due already. After that, each call sends the event once more.
+         *     Safe to repeat while it is waiting: it is due already. After that, a call without an `Idempotency-Key` sends the
+         *     event once more.
          */
         post: operations["retryDelivery"];
         delete?: never;
@@ -449,8 +448,8 @@ export interface paths {
          *     The work is done in the background; getReplay tells how far it is. While one replay of an endpoint is being
          *     queued, another is refused with 409.
          *
-         *     Not safe to repeat: each call sends the events once more. A receiver that drops repeats by `id` is not
-         *     disturbed.
+         *     Safe to repeat only with an `Idempotency-Key`: without one, each call sends the events once more, which does
+         *     not disturb a receiver that drops repeats by `id`.
          *
          *     Answered 422: an `after_event_id` that is not kept here, or that this endpoint may not see (`not_found`).
          */
@@ -498,8 +497,8 @@ export interface paths {
          *     you can change over without missing an event. At most five secrets are valid at a time; the oldest goes first.
          *     The body may be left out. Scope: `webhooks:manage`.
          *
-         *     Not safe to repeat: each call makes one more secret. Send `If-Match` with the `ETag` you saw: a second try
-         *     then gets 412.
+         *     Safe to repeat only with an `Idempotency-Key`: without one, each call makes one more secret. `If-Match` with
+         *     the `ETag` you saw keeps two people from rotating at once.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -528,7 +527,8 @@ export interface paths {
          *     verify it, answer 2xx and do no more.
          *
          *     A test is not part of the event feed and not in the delivery log; it is not tried again, and an answer of 410
-         *     does not disable the endpoint. Safe to repeat.
+         *     does not disable the endpoint. One at a time: while a test of this account is under way, another is answered
+         *     429. Safe to repeat.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -1741,6 +1741,7 @@ export interface components {
              *     | lists | `too_few`, `too_many`, `duplicate` |
              *     | other records | `not_found` (none that this client can use), `taken` (another record has it) |
              *     | time | `past` (lies in the past), `conflict` (does not go with another field) |
+             *     | an idempotency key | `reused` (it came with another body before) |
              *     | paging | `cursor` (not a cursor of this list) |
              *     | a webhook's address | `invalid_url`, `https_required`, `user_info_not_allowed`, `fragment_not_allowed`, `blocked_address` |
              * @example precision
@@ -2770,6 +2771,30 @@ export interface components {
         };
     };
     responses: {
+        /** @description The `Idempotency-Key` is not valid: it may hold 1 to 128 visible characters of ASCII. Nothing was changed. */
+        BadRequest: {
+            headers: {
+                /**
+                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";r=1187;t=42
+                 */
+                RateLimit?: string;
+                /**
+                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";q=1200;w=60
+                 */
+                "RateLimit-Policy"?: string;
+                /**
+                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @example req-0196f3a1c2d4
+                 */
+                "X-Request-Id"?: components["schemas"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Error"];
+            };
+        };
         /** @description The call clashes with something that is under way. Nothing was changed; `code` and `detail` say what. */
         Conflict: {
             headers: {
@@ -2796,6 +2821,30 @@ export interface components {
         };
         /** @description The token lacks the scope (`insufficient_scope`), or the record exists and this client may not use it (`forbidden`): it belongs to another account, or to a location the client has no access to. */
         Forbidden: {
+            headers: {
+                /**
+                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";r=1187;t=42
+                 */
+                RateLimit?: string;
+                /**
+                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";q=1200;w=60
+                 */
+                "RateLimit-Policy"?: string;
+                /**
+                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @example req-0196f3a1c2d4
+                 */
+                "X-Request-Id"?: components["schemas"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Error"];
+            };
+        };
+        /** @description An earlier call with the same `Idempotency-Key` is still under way. Try again a moment later. */
+        IdempotencyConflict: {
             headers: {
                 /**
                  * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
@@ -3121,7 +3170,7 @@ export interface components {
          */
         ActiveFilter: boolean;
         /**
-         * @description Only events after this one in the feed: the last that you have. Leave it out to begin with the oldest that is kept. Not together with `cursor`.
+         * @description Only events after this one in the feed: the last that the feed gave you. Leave it out to begin with the oldest that is kept. On later pages `cursor` counts in its place.
          * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f809
          */
         AfterEventFilter: components["schemas"]["EventId"];
@@ -3209,6 +3258,21 @@ export interface components {
          * @example POS-1042
          */
         ExternalIdFilter: string;
+        /**
+         * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+         *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+         *     with `Idempotency-Replayed: true`, and changes nothing.
+         *
+         *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+         *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+         *     (`reused`).
+         *
+         *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+         *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+         *     5xx: nothing was changed then, and a repeat is a new try.
+         * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+         */
+        IdempotencyKey: string;
         /**
          * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
          * @example "7"
@@ -3298,6 +3362,11 @@ export interface components {
          */
         ETag: string;
         /**
+         * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+         * @example true
+         */
+        "Idempotency-Replayed": string;
+        /**
          * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
          * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
          */
@@ -3346,7 +3415,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only events after this one in the feed: the last that you have. Leave it out to begin with the oldest that is kept. Not together with `cursor`.
+                 * @description Only events after this one in the feed: the last that the feed gave you. Leave it out to begin with the oldest that is kept. On later pages `cursor` counts in its place.
                  * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f809
                  */
                 after_event_id?: components["parameters"]["AfterEventFilter"];
@@ -3956,6 +4025,21 @@ export interface operations {
             query?: never;
             header?: {
                 /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
                  * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
                  * @example "7"
                  */
@@ -3986,6 +4070,11 @@ export interface operations {
                      */
                     ETag: string;
                     /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
                      * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
@@ -4006,9 +4095,11 @@ export interface operations {
                     "application/json": components["schemas"]["ItemResponse"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
@@ -4121,7 +4212,23 @@ export interface operations {
     createWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4139,6 +4246,11 @@ export interface operations {
                      * @example "7"
                      */
                     ETag: string;
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
                     /**
                      * @description Address of the new record.
                      * @example /api/v1/webhooks/5
@@ -4167,6 +4279,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            409: components["responses"]["IdempotencyConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ParameterError"];
@@ -4499,7 +4612,23 @@ export interface operations {
     retryDelivery: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /**
                  * @description Identifier of the delivery. A value that is not a valid identifier is answered 404.
@@ -4519,6 +4648,11 @@ export interface operations {
             /** @description The delivery as it waits now. */
             202: {
                 headers: {
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
                     /**
                      * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
@@ -4543,6 +4677,8 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
+            422: components["responses"]["ParameterError"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
             default: components["responses"]["UnexpectedError"];
@@ -4551,7 +4687,23 @@ export interface operations {
     replayWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /**
                  * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
@@ -4570,6 +4722,11 @@ export interface operations {
             /** @description The replay, which has only begun. */
             202: {
                 headers: {
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
                     /**
                      * @description Address of the new record.
                      * @example /api/v1/webhooks/5
@@ -4665,6 +4822,21 @@ export interface operations {
             query?: never;
             header?: {
                 /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
                  * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
                  * @example "7"
                  */
@@ -4694,6 +4866,11 @@ export interface operations {
                      */
                     ETag: string;
                     /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
                      * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
@@ -4717,6 +4894,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
             412: components["responses"]["PreconditionFailed"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
@@ -4729,7 +4907,23 @@ export interface operations {
     testWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path: {
                 /**
                  * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
@@ -4748,6 +4942,11 @@ export interface operations {
             /** @description What came of it; a receiver that failed is answered 200 as well. */
             200: {
                 headers: {
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
                     /**
                      * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
@@ -4772,6 +4971,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ParameterError"];

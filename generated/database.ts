@@ -92,6 +92,16 @@ export interface Event {
   type: string;
 }
 
+export interface IdempotencyKey {
+  account_id: number;
+  body_hash: Buffer;
+  client_id: string;
+  created_at: Generated<Timestamp>;
+  key: string;
+  path: string;
+  sealed_answer: Buffer;
+}
+
 export interface Item {
   account_id: number;
   allergens: Generated<string[]>;
@@ -198,6 +208,7 @@ export interface DB {
   client: Client;
   delivery: Delivery;
   event: Event;
+  idempotency_key: IdempotencyKey;
   item: Item;
   location: Location;
   menu: Menu;

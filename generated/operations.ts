@@ -19,7 +19,7 @@ export interface OperationFacts {
 export type OperationId = keyof Handlers;
 
 export const operations: Record<OperationId, OperationFacts> = {
-  createWebhook: {"method":"POST","path":"/webhooks","security":[["webhooks:manage"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[201,401,403,413,415,422,429,503]},
+  createWebhook: {"method":"POST","path":"/webhooks","security":[["webhooks:manage"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[201,401,403,409,413,415,422,429,503]},
   deleteWebhook: {"method":"DELETE","path":"/webhooks/{webhook_id}","security":[["webhooks:manage"]],"body":null,"rateLimit":null,"statuses":[204,401,403,404,412,429,503]},
   getDelivery: {"method":"GET","path":"/webhooks/{webhook_id}/deliveries/{delivery_id}","security":[["webhooks:manage"]],"body":null,"rateLimit":null,"statuses":[200,401,403,404,429,503]},
   getEvent: {"method":"GET","path":"/events/{event_id}","security":[["menus:read"]],"body":null,"rateLimit":null,"statuses":[200,401,403,404,429,503]},
@@ -36,10 +36,10 @@ export const operations: Record<OperationId, OperationFacts> = {
   listMenus: {"method":"GET","path":"/menus","security":[["menus:read"]],"body":null,"rateLimit":null,"statuses":[200,401,403,422,429,503]},
   listWebhooks: {"method":"GET","path":"/webhooks","security":[["webhooks:manage"]],"body":null,"rateLimit":null,"statuses":[200,401,403,422,429,503]},
   replayWebhook: {"method":"POST","path":"/webhooks/{webhook_id}/replay","security":[["webhooks:manage"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[202,401,403,404,409,413,415,422,429,503]},
-  retryDelivery: {"method":"POST","path":"/webhooks/{webhook_id}/deliveries/{delivery_id}/retry","security":[["webhooks:manage"]],"body":null,"rateLimit":null,"statuses":[202,401,403,404,429,503]},
-  rotateWebhookSecret: {"method":"POST","path":"/webhooks/{webhook_id}/rotate-secret","security":[["webhooks:manage"]],"body":{"required":false,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[200,401,403,404,412,413,415,422,429,503]},
-  testWebhook: {"method":"POST","path":"/webhooks/{webhook_id}/test","security":[["webhooks:manage"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":{"limit":60,"windowSeconds":60,"per":"client"},"statuses":[200,401,403,404,413,415,422,429,503]},
-  toggleItem: {"method":"POST","path":"/menus/{menu_id}/items/{item_id}/toggle","security":[["availability:write"]],"body":null,"rateLimit":null,"statuses":[200,401,403,404,412,429,503]},
+  retryDelivery: {"method":"POST","path":"/webhooks/{webhook_id}/deliveries/{delivery_id}/retry","security":[["webhooks:manage"]],"body":null,"rateLimit":null,"statuses":[202,401,403,404,409,422,429,503]},
+  rotateWebhookSecret: {"method":"POST","path":"/webhooks/{webhook_id}/rotate-secret","security":[["webhooks:manage"]],"body":{"required":false,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[200,401,403,404,409,412,413,415,422,429,503]},
+  testWebhook: {"method":"POST","path":"/webhooks/{webhook_id}/test","security":[["webhooks:manage"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":{"limit":60,"windowSeconds":60,"per":"client"},"statuses":[200,401,403,404,409,413,415,422,429,503]},
+  toggleItem: {"method":"POST","path":"/menus/{menu_id}/items/{item_id}/toggle","security":[["availability:write"]],"body":null,"rateLimit":null,"statuses":[200,400,401,403,404,409,412,429,503]},
   updateItem: {"method":"PUT","path":"/menus/{menu_id}/items/{item_id}","security":[["menus:write"],["availability:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[200,401,403,404,412,413,415,422,429,503]},
   updateWebhook: {"method":"PUT","path":"/webhooks/{webhook_id}","security":[["webhooks:manage"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[200,401,403,404,412,413,415,422,429,503]},
 };

@@ -6,6 +6,7 @@ import type { Context } from '../context.ts';
 import { handlers } from '../operations.ts';
 import { ignoreBody, registerBodyParsers, requireBody, requireMediaType } from './bodies.ts';
 import type { Call } from './handler.ts';
+import { type Answer, answerOnce, keyedRequest } from './idempotency.ts';
 import type { Limits } from './rate-limits.ts';
 import { explainFaults, requireReadableQuery, validatorCompiler } from './validation.ts';
 
@@ -106,7 +107,7 @@ function route(
 }
 
 // One handler type for all: which operation it is was settled by the compiler in src/operations.ts.
-type AnyHandler = (call: object) => Promise<{ status: number; headers: object; body: unknown }>;
+type AnyHandler = (call: object) => Promise<Answer>;
 
 function adapt(operationId: OperationId, context: Context) {
   const handler = handlers[operationId] as AnyHandler;
@@ -120,15 +121,20 @@ function adapt(operationId: OperationId, context: Context) {
       url: request.url,
       authorization: request.headers.authorization,
     };
-    const { status, headers, body } = await handler({
-      ...context,
-      ...call,
-      params: request.params,
-      query: request.query,
-      headers: request.headers,
-      body: request.body,
-      caller: request.caller,
-    });
+    const perform = (parts: Context) =>
+      handler({
+        ...parts,
+        ...call,
+        params: request.params,
+        query: request.query,
+        headers: request.headers,
+        body: request.body,
+        caller: request.caller,
+      });
+    const keyed = keyedRequest(operationId, request);
+    const { status, headers, body } = keyed
+      ? await answerOnce(context, keyed, perform)
+      : await perform(context);
     reply.code(status).headers(headers);
     if (body === undefined) return reply.send();
     return reply

@@ -66,6 +66,16 @@ export function methodNotAllowed(method: string, allow: string): ApiError {
   );
 }
 
+/** The first call with this Idempotency-Key has no answer yet. */
+export function idempotencyConflict(): ApiError {
+  return new ApiError(
+    409,
+    'Conflict',
+    'idempotency_conflict',
+    'An earlier call with this Idempotency-Key is still under way. Try again a moment later.',
+  );
+}
+
 export function preconditionFailed(): ApiError {
   return new ApiError(
     412,

@@ -52,7 +52,7 @@ type RequestBody<Operation> = Operation extends { requestBody: { content: infer 
 type Body<Response> = Response extends { content: { 'application/json': infer B } } ? B | Json<B> : undefined;
 
 // Set by the server on every answer, so that no handler has to.
-type ServerHeaders = 'X-Request-Id' | 'RateLimit' | 'RateLimit-Policy';
+type ServerHeaders = 'X-Request-Id' | 'RateLimit' | 'RateLimit-Policy' | 'Idempotency-Replayed';
 
 type OwnHeaders<Response> = Response extends { headers: infer H }
   ? { [N in keyof H as string extends N ? never : N extends ServerHeaders ? never : N]: H[N] }

@@ -22,6 +22,7 @@ const parameters = withFormats(new Ajv2020({ ...options, coerceTypes: 'array', u
 /** Fastify's validator compiler: strict for bodies, coercing for path, query and headers. */
 export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
   if (httpPart === 'body') return bodies.compile(schema);
+  if (httpPart === 'headers') return parameters.compile(lowerCased(schema as ObjectSchema));
   // Unknown headers are everybody's; an unknown query parameter is a filter that would silently not filter.
   const closed = httpPart === 'querystring' ? { ...schema, additionalProperties: false } : schema;
   return withCanonicalIntegers(parameters.compile(closed), schema as ObjectSchema);
@@ -61,6 +62,17 @@ function isPercentEncoded(text: string): boolean {
 
 interface ObjectSchema {
   properties?: Record<string, { type?: unknown }>;
+  required?: string[];
+}
+
+// Node gives header names in lower case; Fastify does as much for its own compiler only.
+function lowerCased({ properties = {}, required = [], ...schema }: ObjectSchema): object {
+  const entries = Object.entries(properties).map(([name, property]) => [name.toLowerCase(), property]);
+  return {
+    ...schema,
+    properties: Object.fromEntries(entries),
+    required: required.map((name) => name.toLowerCase()),
+  };
 }
 
 // Number('1e3'), Number(' 7 ') and Number('0x10') are integers to Ajv's coercion; an id has one spelling.
