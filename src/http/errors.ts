@@ -67,6 +67,11 @@ export function methodNotAllowed(method: string, allow: string): ApiError {
 }
 
 /** The first call with this Idempotency-Key has no answer yet. */
+/** What is asked for clashes with what is; `detail` says with what. */
+export function conflict(detail: string): ApiError {
+  return new ApiError(409, 'Conflict', 'conflict', detail);
+}
+
 export function idempotencyConflict(): ApiError {
   return new ApiError(
     409,

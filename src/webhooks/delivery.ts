@@ -6,11 +6,11 @@ export type Delivery = components['schemas']['Delivery'];
 export type DeliveryDetail = components['schemas']['DeliveryDetail'];
 type Attempt = components['schemas']['Attempt'];
 
-/** A row of `delivery`, beside its `event`, as lists show it: with its last attempt. */
+/** A row of `delivery` as lists show it: with its last attempt. */
 export function deliveryJson(): RawBuilder<Json<Delivery>> {
   return jsonObject<Delivery>({
     ...deliveryFields(),
-    last_attempt: sql<Json<Attempt>>`(select ${attemptJson()} ${ofThisDelivery} limit 1)`,
+    last_attempt: sql<Json<Attempt | null>>`(select ${attemptJson()} ${ofThisDelivery} limit 1)`,
   });
 }
 
@@ -28,19 +28,16 @@ const ofThisDelivery = sql`from attempt
 
 function deliveryFields() {
   const delivery = columns('delivery');
-  const event = columns('event');
   return {
     delivery_id: delivery.delivery_id,
     webhook_id: delivery.webhook_id,
     replay_id: delivery.replay_id,
     event_id: sql<string>`event_id_text(${delivery.event_id})`,
-    event_type: sql<Delivery['event_type']>`${event.type}`,
+    event_type: sql<Delivery['event_type']>`${delivery.event_type}`,
     record: delivery.record,
     state: sql<Delivery['state']>`${delivery.state}`,
     attempt_count: delivery.attempts,
-    next_attempt_at: rfc3339(
-      sql<Date | null>`case when ${delivery.state} = 'pending' then ${delivery.next_attempt_at} end`,
-    ),
+    next_attempt_at: rfc3339(delivery.next_attempt_at),
     queued_at: rfc3339(delivery.created_at),
   };
 }

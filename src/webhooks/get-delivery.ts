@@ -24,11 +24,8 @@ const selectDelivery = statement<
 >((p) =>
   build
     .selectFrom('delivery')
-    .innerJoin('event', (on) =>
-      on.onRef('event.event_id', '=', 'delivery.event_id').onRef('event.account_id', '=', 'delivery.account_id'),
-    )
     .select(deliveryDetailJson().as('delivery'))
     .where('delivery_id', '=', p('delivery_id', 'bigint'))
-    .where('delivery.account_id', '=', p('account_id', 'bigint'))
+    .where('account_id', '=', p('account_id', 'bigint'))
     .where('webhook_id', '=', p('webhook_id', 'bigint')),
 );

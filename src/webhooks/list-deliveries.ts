@@ -13,12 +13,9 @@ export async function listDeliveries(call: Call<'listDeliveries'>): Promise<Repl
   const { webhook_id, account_id } = await requireWebhook(database, webhookKey(params, caller));
   const rows = await database
     .selectFrom('delivery')
-    .innerJoin('event', (on) =>
-      on.onRef('event.event_id', '=', 'delivery.event_id').onRef('event.account_id', '=', 'delivery.account_id'),
-    )
     .select(['delivery_id as id', deliveryJson().as('resource')])
     .where('webhook_id', '=', webhook_id)
-    .where('delivery.account_id', '=', account_id)
+    .where('account_id', '=', account_id)
     .$if(wanted.after > 0, (rows) => rows.where('delivery_id', '<', wanted.after))
     .where((eb) => eb.and(conditions(query)))
     .orderBy('delivery_id', 'desc')
@@ -30,10 +27,10 @@ export async function listDeliveries(call: Call<'listDeliveries'>): Promise<Repl
 
 function conditions({ state, type, record, since, until }: Call<'listDeliveries'>['query']): RawBuilder<boolean>[] {
   return [
-    ...(state ? [sql<boolean>`delivery.state = ${state}`] : []),
-    ...(type ? [ofTypes(sql.ref('event.type'), type)] : []),
-    ...(record ? [sql<boolean>`delivery.record = ${record}`] : []),
-    ...(since ? [sql<boolean>`delivery.created_at >= ${since}::timestamptz`] : []),
-    ...(until ? [sql<boolean>`delivery.created_at < ${until}::timestamptz`] : []),
+    ...(state ? [sql<boolean>`state = ${state}`] : []),
+    ...(type ? [ofTypes(sql.ref('event_type'), type)] : []),
+    ...(record ? [sql<boolean>`record = ${record}`] : []),
+    ...(since ? [sql<boolean>`created_at >= ${since}::timestamptz`] : []),
+    ...(until ? [sql<boolean>`created_at < ${until}::timestamptz`] : []),
   ];
 }

@@ -1,5 +1,6 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../../generated/database.ts';
+import { inTransaction } from '../db/database.ts';
 import { build, statement } from '../db/statement.ts';
 import { acceptedTags } from '../http/conditional.ts';
 import { preconditionFailed } from '../http/errors.ts';
@@ -30,7 +31,7 @@ export async function rotateWebhookSecret(
   const key = webhookKey(params, caller);
   const if_match = acceptedTags(headers['if-match']);
   const secret = newSecret();
-  const row = await database.transaction().execute(async (transaction) => {
+  const row = await inTransaction(database, async (transaction) => {
     const [changed] = await raiseVersion(transaction, { ...key, if_match });
     if (changed) {
       await retireSecrets(transaction, key, body?.overlap_seconds ?? defaultOverlapSeconds);

@@ -61,6 +61,8 @@ export interface ManagedWebhook {
   granted_location_ids: number[] | null;
   /** Those that are still valid, the current one first. */
   sealed_secrets: Buffer[];
+  /** By the clock of the database. */
+  found_at: Date;
 }
 
 /** @throws 404 or 403 when the caller has no such webhook. */
@@ -82,6 +84,7 @@ const selectManaged = statement<WebhookKey, ManagedWebhook & { within_reach: boo
         where webhook_secret.webhook_id = webhook.webhook_id and webhook_secret.account_id = webhook.account_id
           and (expires_at is null or expires_at > now())
         order by expires_at desc nulls first)`.as('sealed_secrets'),
+      sql<Date>`clock_timestamp()`.as('found_at'),
     ])
     .where('webhook_id', '=', p('webhook_id', 'bigint')),
 );

@@ -5,7 +5,7 @@ create table replay (
   account_id bigint not null,
   webhook_id bigint not null,
   position uuid not null, -- events up to this one have been looked at
-  until uuid not null, -- the end, not included; later events are sent anyway
+  until uuid not null, -- the end; later events are sent anyway
   queued bigint not null default 0,
   created_at timestamptz(3) not null default now(),
   primary key (replay_id, account_id),
