@@ -72,7 +72,20 @@ export interface paths {
          */
         get: operations["listLocations"];
         put?: never;
-        post?: never;
+        /**
+         * Create a location
+         * @description Makes a location without menus. Scope: `menus:write`. A client that may act on certain locations only
+         *     cannot make new ones and is answered 403.
+         *
+         *     Event: `location.created`.
+         *
+         *     Safe to repeat with an `Idempotency-Key`, or when the body has an `external_id`: a second call with it is answered 422 (`taken`)
+         *     and makes nothing.
+         *
+         *     Answered 422: an `external_id` that another location of the account has (`taken`), a `timezone`, `currency`
+         *     or `country` that is not in its standard (`enum`).
+         */
+        post: operations["createLocation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -91,9 +104,33 @@ export interface paths {
          * @description Scope: `menus:read`. Safe to repeat; with `If-None-Match` an unchanged location costs only a 304.
          */
         get: operations["getLocation"];
-        put?: never;
+        /**
+         * Update a location
+         * @description Changes the fields that are in the body and keeps the others; an `address` is replaced as a whole. Answers
+         *     the location after the change. Scope: `menus:write`.
+         *
+         *     Event: `location.updated`. An update that changes nothing fires nothing and leaves `version` and
+         *     `updated_at` alone.
+         *
+         *     A new `currency` does not convert the prices of the location's menus.
+         *
+         *     Safe to repeat: the fields are set. To be sure of not undoing somebody else's change, send `If-Match`.
+         *
+         *     Answered 422: an `external_id` that another location of the account has (`taken`), a `timezone`, `currency`
+         *     or `country` that is not in its standard (`enum`).
+         */
+        put: operations["updateLocation"];
         post?: never;
-        delete?: never;
+        /**
+         * Delete a location
+         * @description Deletes a location that has no menus; one that has some is answered 409 with `location_not_empty`.
+         *     Scope: `menus:write`.
+         *
+         *     Event: `location.deleted`, with the last state.
+         *
+         *     Safe to repeat: a second call is answered 404 and changes nothing.
+         */
+        delete: operations["deleteLocation"];
         options?: never;
         head?: never;
         patch?: never;
@@ -119,7 +156,19 @@ export interface paths {
          */
         get: operations["listMenus"];
         put?: never;
-        post?: never;
+        /**
+         * Create a menu
+         * @description Makes an empty menu at a location; it stays with that location for good. Scope: `menus:write`.
+         *
+         *     Event: `menu.created`.
+         *
+         *     Safe to repeat with an `Idempotency-Key`, or when the body has an `external_id`: a second call with it is answered 422 (`taken`)
+         *     and makes nothing.
+         *
+         *     Answered 422: a `location_id` that this client cannot use (`not_found`), an `external_id` that another menu
+         *     of the location has (`taken`).
+         */
+        post: operations["createMenu"];
         delete?: never;
         options?: never;
         head?: never;
@@ -144,9 +193,114 @@ export interface paths {
          *     Items that are off are in the answer too, with `is_available` false. Safe to repeat.
          */
         get: operations["getMenu"];
-        put?: never;
+        /**
+         * Update a menu
+         * @description Changes the fields that are in the body and keeps the others. Answers the menu after the change, without
+         *     its content. Scope: `menus:write`.
+         *
+         *     Events: `menu.toggled` when `is_active` changed, `menu.updated` when anything else changed, so both for a
+         *     body that does both; both then carry the same `data` and `previous`. An update that changes nothing fires
+         *     nothing and leaves `version` and `updated_at` alone.
+         *
+         *     Safe to repeat: the fields are set. `If-Match` takes the `ETag` of getMenu, which covers everything in the
+         *     menu, so the update also fails when only an item has changed.
+         *
+         *     Answered 422: an `external_id` that another menu of the location has (`taken`).
+         */
+        put: operations["updateMenu"];
         post?: never;
+        /**
+         * Delete a menu
+         * @description Deletes a menu with all its categories and items, at once. Scope: `menus:write`.
+         *
+         *     Events: `item.deleted` for every item, `category.deleted` for every category, and `menu.deleted`, each with
+         *     the last state of its record.
+         *
+         *     Safe to repeat: a second call is answered 404 and changes nothing. With `If-Match` nothing is deleted when
+         *     anything in the menu has changed.
+         */
+        delete: operations["deleteMenu"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/menus/{menu_id}/categories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the categories of a menu
+         * @description Lists the categories without their items; getCategory and getMenu have those. Scope: `menus:read`. Safe to
+         *     repeat.
+         *
+         *     Pages are ordered by identifier, so that a page stays as it is while others write: nothing is shown
+         *     twice, and nothing that was there all along is left out. The display order is that of getMenu.
+         */
+        get: operations["listCategories"];
+        put?: never;
+        /**
+         * Create a category
+         * @description Makes an empty category in a menu. Scope: `menus:write`.
+         *
+         *     Event: `category.created`.
+         *
+         *     Safe to repeat with an `Idempotency-Key`, or when the body has an `external_id`: a second call with it is answered 422 (`taken`)
+         *     and makes nothing.
+         *
+         *     Answered 422: an `external_id` that another category of the menu has (`taken`).
+         */
+        post: operations["createCategory"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/menus/{menu_id}/categories/{category_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a single category with its items
+         * @description Answers the category with all its items in display order, never truncated. Scope: `menus:read`.
+         *
+         *     The `ETag` covers the whole answer: it changes when the category or any of its items changes. Safe to
+         *     repeat; with `If-None-Match` an unchanged category costs only a 304.
+         */
+        get: operations["getCategory"];
+        /**
+         * Update a category
+         * @description Changes the fields that are in the body and keeps the others. Answers the category after the change,
+         *     without its items. Scope: `menus:write`.
+         *
+         *     Event: `category.updated`. An update that changes nothing fires nothing and leaves `version` and
+         *     `updated_at` alone.
+         *
+         *     Safe to repeat: the fields are set. `If-Match` takes the `ETag` of getCategory, which covers the items, so
+         *     the update also fails when only an item of the category has changed.
+         *
+         *     Answered 422: an `external_id` that another category of the menu has (`taken`).
+         */
+        put: operations["updateCategory"];
+        post?: never;
+        /**
+         * Delete a category
+         * @description Deletes a category with all its items, at once. To keep an item, move it to another category first, with
+         *     updateItem. Scope: `menus:write`.
+         *
+         *     Events: `item.deleted` for every item and `category.deleted`, each with the last state of its record.
+         *
+         *     Safe to repeat: a second call is answered 404 and changes nothing. With `If-Match` nothing is deleted when
+         *     the category or an item in it has changed.
+         */
+        delete: operations["deleteCategory"];
         options?: never;
         head?: never;
         patch?: never;
@@ -171,7 +325,20 @@ export interface paths {
          */
         get: operations["listItems"];
         put?: never;
-        post?: never;
+        /**
+         * Create an item
+         * @description Makes an item in a category of the menu. Scope: `menus:write`.
+         *
+         *     Event: `item.created`, also when the item is off from the start.
+         *
+         *     Safe to repeat with an `Idempotency-Key`, or when the body has an `external_id`: a second call with it is answered 422 (`taken`)
+         *     and makes nothing.
+         *
+         *     Answered 422: a `category_id` that is not in this menu (`not_found`), an `external_id` that another item
+         *     of the menu has (`taken`), an `unavailable_until` that is past (`past`) or comes with
+         *     `is_available: true` (`conflict`).
+         */
+        post: operations["createItem"];
         delete?: never;
         options?: never;
         head?: never;
@@ -211,7 +378,15 @@ export interface paths {
          */
         put: operations["updateItem"];
         post?: never;
-        delete?: never;
+        /**
+         * Delete an item
+         * @description Deletes an item for good; to take it off for a while, use toggleItem or updateItem. Scope: `menus:write`.
+         *
+         *     Event: `item.deleted`, with the last state.
+         *
+         *     Safe to repeat: a second call is answered 404 and changes nothing.
+         */
+        delete: operations["deleteItem"];
         options?: never;
         head?: never;
         patch?: never;
@@ -237,6 +412,32 @@ export interface paths {
          *     state rather than flip it, use updateItem with `is_available`, or setAvailability for many items.
          */
         post: operations["toggleItem"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/menus/{menu_id}/toggle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Toggle a menu
+         * @description Puts a menu that is in use out of use, and one that is out of use into use. Takes no body. Answers the menu
+         *     after the change, without its content. Scope: `availability:write`.
+         *
+         *     Event: `menu.toggled`, always.
+         *
+         *     **Safe to repeat only with an `Idempotency-Key`**: without one, a second toggle undoes the first. To set a
+         *     state rather than flip it, use updateMenu with `is_active`.
+         */
+        post: operations["toggleMenu"];
         delete?: never;
         options?: never;
         head?: never;
@@ -417,7 +618,7 @@ export interface paths {
          *
          *     The order of a record's events is kept: a delivery that is `held` stays so, and the one it waits for is due at
          *     once; one that is sent again while another event of its record is under way waits for that to end. While the
-         *     endpoint is not enabled, nothing is sent.
+         *     endpoint is not enabled, nothing is sent. When the event itself is no longer kept, the answer is 409 (`conflict`).
          *
          *     Safe to repeat while it is waiting: it is due already. After that, a call without an `Idempotency-Key` sends the
          *     event once more.
@@ -1316,6 +1517,38 @@ export interface components {
              */
             region: string | null;
         };
+        /** @description A postal address to store. What is left out is stored as `null`. */
+        AddressInput: {
+            /**
+             * @description City or town.
+             * @example Tokyo
+             */
+            city: components["schemas"]["Name"];
+            country: components["schemas"]["Country"];
+            /**
+             * @description Street and number, in the order the country writes them.
+             * @example 2-24-12 Shibuya
+             */
+            line1: components["schemas"]["Name"];
+            /**
+             * @description Floor, unit or building, or `null`.
+             * @default null
+             * @example 4F
+             */
+            line2?: string | null;
+            /**
+             * @description Postal code as the country writes it, or `null`.
+             * @default null
+             * @example 150-0002
+             */
+            postal_code?: string | null;
+            /**
+             * @description State, province or prefecture, or `null`.
+             * @default null
+             * @example Tokyo
+             */
+            region?: string | null;
+        };
         /**
          * @description Allergens the item is known to contain. **An empty list never means "free from"**: it says only that nothing was declared. Any label is accepted; these are recommended, so that every reader understands them. The fourteen of EU Regulation 1169/2011: `celery`, `crustaceans`, `eggs`, `fish`, `gluten`, `lupin`, `milk`, `molluscs`, `mustard`, `peanuts`, `sesame`, `soy`, `sulphites`, `tree_nuts`. The nine of United States law: `crustaceans`, `eggs`, `fish`, `milk`, `peanuts`, `sesame`, `soy`, `tree_nuts`, `wheat`.
          * @example [
@@ -1379,6 +1612,24 @@ export interface components {
             /** @description When the category's own fields last changed, in UTC. A change of an item does not count. */
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
+        };
+        /** @description The category to make. */
+        CategoryCreate: {
+            /**
+             * @default
+             * @example Two pieces each.
+             */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description Your own identifier for the category, unique within the menu, or `null`.
+             * @default null
+             * @example NIGIRI
+             */
+            external_id?: components["schemas"]["ExternalId"];
+            /** @example Nigiri */
+            name: components["schemas"]["Name"];
+            /** @description Position within the menu, lowest first. Without it, after the last. */
+            sort_order?: components["schemas"]["SortOrder"];
         };
         /** @description A category was created. */
         CategoryCreatedEvent: {
@@ -1468,6 +1719,16 @@ export interface components {
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
         };
+        /** @description One category with its items. */
+        CategoryDetailResponse: {
+            data: components["schemas"]["CategoryDetail"];
+        };
+        /** @description One page of categories, ordered by identifier. */
+        CategoryList: {
+            /** @description The categories of this page. */
+            data: components["schemas"]["Category"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
         /** @description Old values of exactly the fields that changed. `version` and `updated_at`, which change every time, are not repeated here. */
         CategoryPrevious: {
             /**
@@ -1486,6 +1747,24 @@ export interface components {
              */
             name?: components["schemas"]["Name"];
             /** @description The position before the change. */
+            sort_order?: components["schemas"]["SortOrder"];
+        };
+        /** @description One category without its items. */
+        CategoryResponse: {
+            data: components["schemas"]["Category"];
+        };
+        /** @description The fields to change. A field that is absent keeps its value; `null` clears a field that can be `null`. At least one field is needed, and an unknown one is refused. */
+        CategoryUpdate: {
+            /** @example Two pieces each. */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description Your own identifier for the category, unique within the menu, or `null` to clear it.
+             * @example NIGIRI
+             */
+            external_id?: components["schemas"]["ExternalId"];
+            /** @example Nigiri */
+            name?: components["schemas"]["Name"];
+            /** @description Position within the menu, lowest first. Equal positions are ordered by `category_id`. */
             sort_order?: components["schemas"]["SortOrder"];
         };
         /** @description A category changed. */
@@ -1735,7 +2014,7 @@ export interface components {
              *     | about | codes |
              *     |---|---|
              *     | the body as a whole | `required`, `json` (not JSON in UTF-8), `empty` (no field at all) |
-             *     | a field | `required`, `unknown`, `type`, `format`, `const`, `enum` |
+             *     | a field | `required`, `unknown`, `type`, `format`, `const`, `enum` (not one of the known values) |
              *     | text | `too_short`, `too_long`, `characters` (blank, or holds what is not allowed) |
              *     | numbers | `too_small`, `too_large`, `precision` (too many decimal places), `range` |
              *     | lists | `too_few`, `too_many`, `duplicate` |
@@ -1798,6 +2077,41 @@ export interface components {
             /** @description When the item last changed, in UTC. */
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
+        };
+        /** @description The item to make. */
+        ItemCreate: {
+            /** @default [] */
+            allergens?: components["schemas"]["Allergens"];
+            /**
+             * @description The category of this menu that holds the item.
+             * @example 12
+             */
+            category_id: components["schemas"]["Id"];
+            /** @default  */
+            description?: components["schemas"]["Description"];
+            /** @default [] */
+            dietary_tags?: components["schemas"]["DietaryTags"];
+            /**
+             * @description Your own identifier for the item, unique within the menu, or `null`.
+             * @default null
+             */
+            external_id?: components["schemas"]["ExternalId"];
+            /**
+             * @description Whether the item can be ordered now. `true` unless there is an `unavailable_until`.
+             * @example true
+             */
+            is_available?: boolean;
+            name: components["schemas"]["Name"];
+            /** @default null */
+            photo_url?: components["schemas"]["PhotoUrl"];
+            price: components["schemas"]["Price"];
+            /** @description Position within the category, lowest first. Without it, after the last. */
+            sort_order?: components["schemas"]["SortOrder"];
+            /**
+             * @description When the item becomes available by itself, or `null` for no plan. It must lie in the future, and does not go with `is_available: true`. With it, the item is off until then.
+             * @default null
+             */
+            unavailable_until?: components["schemas"]["UnavailableUntil"];
         };
         /** @description An item was created. */
         ItemCreatedEvent: {
@@ -2002,6 +2316,26 @@ export interface components {
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
         };
+        /** @description The location to make. */
+        LocationCreate: {
+            /**
+             * @description Where the location is, or `null`.
+             * @default null
+             */
+            address?: components["schemas"]["AddressInput"] | null;
+            currency: components["schemas"]["Currency"];
+            /**
+             * @description Your own identifier for the location, unique within the account, or `null`.
+             * @default null
+             * @example TYO-01
+             */
+            external_id?: components["schemas"]["ExternalId"];
+            /** @example Sakura Shibuya */
+            name: components["schemas"]["Name"];
+            /** @default null */
+            phone?: components["schemas"]["Phone"];
+            timezone: components["schemas"]["Timezone"];
+        };
         /** @description A location was created. */
         LocationCreatedEvent: {
             /** @description The location as it is now, as the API shows it. */
@@ -2091,6 +2425,22 @@ export interface components {
         LocationResponse: {
             data: components["schemas"]["Location"];
         };
+        /** @description The fields to change. A field that is absent keeps its value; `null` clears a field that can be `null`. At least one field is needed, and an unknown one is refused. */
+        LocationUpdate: {
+            /** @description Where the location is, replaced as a whole, or `null` to clear it. */
+            address?: components["schemas"]["AddressInput"] | null;
+            /** @description ISO 4217 currency code, in capitals. Prices are not converted. */
+            currency?: components["schemas"]["Currency"];
+            /**
+             * @description Your own identifier for the location, unique within the account, or `null` to clear it.
+             * @example TYO-01
+             */
+            external_id?: components["schemas"]["ExternalId"];
+            /** @example Sakura Shibuya */
+            name?: components["schemas"]["Name"];
+            phone?: components["schemas"]["Phone"];
+            timezone?: components["schemas"]["Timezone"];
+        };
         /** @description A location changed. */
         LocationUpdatedEvent: {
             /** @description The location after the change, as the API shows it. */
@@ -2148,6 +2498,35 @@ export interface components {
             /** @description When the menu's own fields last changed, in UTC. A change of an item does not count. */
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
+        };
+        /** @description The menu to make. */
+        MenuCreate: {
+            /**
+             * @default
+             * @example Served from five until close.
+             */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description Your own identifier for the menu, unique within the location, or `null`.
+             * @default null
+             * @example EVENING
+             */
+            external_id?: components["schemas"]["ExternalId"];
+            /**
+             * @description Whether the menu is in use now.
+             * @default true
+             * @example true
+             */
+            is_active?: boolean;
+            /**
+             * @description The location that serves the menu. It cannot be changed later.
+             * @example 2
+             */
+            location_id: components["schemas"]["Id"];
+            /** @example Evening menu */
+            name: components["schemas"]["Name"];
+            /** @description Position among the location's menus, lowest first. Without it, after the last. */
+            sort_order?: components["schemas"]["SortOrder"];
         };
         /** @description A menu was created. */
         MenuCreatedEvent: {
@@ -2277,6 +2656,10 @@ export interface components {
             /** @description The position before the change. */
             sort_order?: components["schemas"]["SortOrder"];
         };
+        /** @description One menu without its content. */
+        MenuResponse: {
+            data: components["schemas"]["Menu"];
+        };
         /** @description The `is_active` of a menu changed, by whatever path. */
         MenuToggledEvent: {
             /** @description The menu after the change, as the API shows it. */
@@ -2301,6 +2684,25 @@ export interface components {
              * @enum {string}
              */
             type: "menu.toggled";
+        };
+        /** @description The fields to change. A field that is absent keeps its value; `null` clears a field that can be `null`. At least one field is needed, and an unknown one is refused. */
+        MenuUpdate: {
+            /** @example Served from five until close. */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description Your own identifier for the menu, unique within the location, or `null` to clear it.
+             * @example EVENING
+             */
+            external_id?: components["schemas"]["ExternalId"];
+            /**
+             * @description Whether the menu is in use now.
+             * @example true
+             */
+            is_active?: boolean;
+            /** @example Evening menu */
+            name?: components["schemas"]["Name"];
+            /** @description Position among the location's menus, lowest first. Equal positions are ordered by `menu_id`. */
+            sort_order?: components["schemas"]["SortOrder"];
         };
         /** @description A menu changed. */
         MenuUpdatedEvent: {
@@ -2795,7 +3197,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Error"];
             };
         };
-        /** @description The call clashes with something that is under way. Nothing was changed; `code` and `detail` say what. */
+        /** @description The call clashes with something that is under way, or asks for what is no longer kept. Nothing was changed; `code` and `detail` say what. */
         Conflict: {
             headers: {
                 /**
@@ -2845,6 +3247,30 @@ export interface components {
         };
         /** @description An earlier call with the same `Idempotency-Key` is still under way. Try again a moment later. */
         IdempotencyConflict: {
+            headers: {
+                /**
+                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";r=1187;t=42
+                 */
+                RateLimit?: string;
+                /**
+                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";q=1200;w=60
+                 */
+                "RateLimit-Policy"?: string;
+                /**
+                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @example req-0196f3a1c2d4
+                 */
+                "X-Request-Id"?: components["schemas"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The location still has menus (`location_not_empty`). Nothing was changed. Delete its menus first. */
+        LocationNotEmpty: {
             headers: {
                 /**
                  * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
@@ -3192,6 +3618,11 @@ export interface components {
          * @example 12
          */
         CategoryFilter: components["schemas"]["Id"];
+        /**
+         * @description Identifier of the category. A value that is not a valid identifier is answered 404.
+         * @example 12
+         */
+        CategoryId: components["schemas"]["Id"];
         /**
          * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
          * @example eyJpZCI6NDJ9
@@ -3595,6 +4026,85 @@ export interface operations {
             default: components["responses"]["UnexpectedError"];
         };
     };
+    createLocation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LocationCreate"];
+            };
+        };
+        responses: {
+            /** @description The location. */
+            201: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description Address of the new record.
+                     * @example /api/v1/webhooks/5
+                     */
+                    Location: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LocationResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
     getLocation: {
         parameters: {
             query?: never;
@@ -3649,6 +4159,125 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    updateLocation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the location. A value that is not a valid identifier is answered 404.
+                 * @example 2
+                 */
+                location_id: components["parameters"]["LocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LocationUpdate"];
+            };
+        };
+        responses: {
+            /** @description The location after the change. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LocationResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    deleteLocation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the location. A value that is not a valid identifier is answered 404.
+                 * @example 2
+                 */
+                location_id: components["parameters"]["LocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The location is gone. No body. */
+            204: {
+                headers: {
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["LocationNotEmpty"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
             default: components["responses"]["UnexpectedError"];
@@ -3721,6 +4350,85 @@ export interface operations {
             default: components["responses"]["UnexpectedError"];
         };
     };
+    createMenu: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MenuCreate"];
+            };
+        };
+        responses: {
+            /** @description The menu. */
+            201: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description Address of the new record.
+                     * @example /api/v1/webhooks/5
+                     */
+                    Location: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MenuResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
     getMenu: {
         parameters: {
             query?: never;
@@ -3775,6 +4483,466 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    updateMenu: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MenuUpdate"];
+            };
+        };
+        responses: {
+            /** @description The menu after the change. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MenuResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    deleteMenu: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The menu and everything in it are gone. No body. */
+            204: {
+                headers: {
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    listCategories: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
+                 * @example eyJpZCI6NDJ9
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description Most records on a page. A value above the maximum is refused, not lowered.
+                 * @example 50
+                 */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    /**
+                     * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
+                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     */
+                    Link?: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CategoryList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    createCategory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CategoryCreate"];
+            };
+        };
+        responses: {
+            /** @description The category. */
+            201: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description Address of the new record.
+                     * @example /api/v1/webhooks/5
+                     */
+                    Location: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CategoryResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    getCategory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` you hold. When it is still current, the answer is 304 without a body.
+                 * @example "7"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the category. A value that is not a valid identifier is answered 404.
+                 * @example 12
+                 */
+                category_id: components["parameters"]["CategoryId"];
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The category and its items. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CategoryDetailResponse"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    updateCategory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the category. A value that is not a valid identifier is answered 404.
+                 * @example 12
+                 */
+                category_id: components["parameters"]["CategoryId"];
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CategoryUpdate"];
+            };
+        };
+        responses: {
+            /** @description The category after the change. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CategoryResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    deleteCategory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the category. A value that is not a valid identifier is answered 404.
+                 * @example 12
+                 */
+                category_id: components["parameters"]["CategoryId"];
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The category and its items are gone. No body. */
+            204: {
+                headers: {
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
             default: components["responses"]["UnexpectedError"];
@@ -3879,6 +5047,92 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    createItem: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ItemCreate"];
+            };
+        };
+        responses: {
+            /** @description The item. */
+            201: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description Address of the new record.
+                     * @example /api/v1/webhooks/5
+                     */
+                    Location: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ItemResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ParameterError"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
@@ -4020,6 +5274,63 @@ export interface operations {
             default: components["responses"]["UnexpectedError"];
         };
     };
+    deleteItem: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the item. A value that is not a valid identifier is answered 404.
+                 * @example 42
+                 */
+                item_id: components["parameters"]["ItemId"];
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The item is gone. No body. */
+            204: {
+                headers: {
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
     toggleItem: {
         parameters: {
             query?: never;
@@ -4093,6 +5404,87 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ItemResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    toggleMenu: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The menu after the change. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MenuResponse"];
                 };
             };
             400: components["responses"]["BadRequest"];
@@ -4677,7 +6069,7 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
-            409: components["responses"]["IdempotencyConflict"];
+            409: components["responses"]["Conflict"];
             422: components["responses"]["ParameterError"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];

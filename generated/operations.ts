@@ -19,8 +19,17 @@ export interface OperationFacts {
 export type OperationId = keyof Handlers;
 
 export const operations: Record<OperationId, OperationFacts> = {
+  createCategory: {"method":"POST","path":"/menus/{menu_id}/categories","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[201,401,403,404,409,413,415,422,429,503]},
+  createItem: {"method":"POST","path":"/menus/{menu_id}/items","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[201,401,403,404,409,413,415,422,429,503]},
+  createLocation: {"method":"POST","path":"/locations","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[201,401,403,409,413,415,422,429,503]},
+  createMenu: {"method":"POST","path":"/menus","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[201,401,403,409,413,415,422,429,503]},
   createWebhook: {"method":"POST","path":"/webhooks","security":[["webhooks:manage"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[201,401,403,409,413,415,422,429,503]},
+  deleteCategory: {"method":"DELETE","path":"/menus/{menu_id}/categories/{category_id}","security":[["menus:write"]],"body":null,"rateLimit":null,"statuses":[204,401,403,404,412,429,503]},
+  deleteItem: {"method":"DELETE","path":"/menus/{menu_id}/items/{item_id}","security":[["menus:write"]],"body":null,"rateLimit":null,"statuses":[204,401,403,404,412,429,503]},
+  deleteLocation: {"method":"DELETE","path":"/locations/{location_id}","security":[["menus:write"]],"body":null,"rateLimit":null,"statuses":[204,401,403,404,409,412,429,503]},
+  deleteMenu: {"method":"DELETE","path":"/menus/{menu_id}","security":[["menus:write"]],"body":null,"rateLimit":null,"statuses":[204,401,403,404,412,429,503]},
   deleteWebhook: {"method":"DELETE","path":"/webhooks/{webhook_id}","security":[["webhooks:manage"]],"body":null,"rateLimit":null,"statuses":[204,401,403,404,412,429,503]},
+  getCategory: {"method":"GET","path":"/menus/{menu_id}/categories/{category_id}","security":[["menus:read"]],"body":null,"rateLimit":null,"statuses":[200,304,401,403,404,429,503]},
   getDelivery: {"method":"GET","path":"/webhooks/{webhook_id}/deliveries/{delivery_id}","security":[["webhooks:manage"]],"body":null,"rateLimit":null,"statuses":[200,401,403,404,429,503]},
   getEvent: {"method":"GET","path":"/events/{event_id}","security":[["menus:read"]],"body":null,"rateLimit":null,"statuses":[200,401,403,404,429,503]},
   getItem: {"method":"GET","path":"/menus/{menu_id}/items/{item_id}","security":[["menus:read"]],"body":null,"rateLimit":null,"statuses":[200,304,401,403,404,429,503]},
@@ -29,6 +38,7 @@ export const operations: Record<OperationId, OperationFacts> = {
   getReplay: {"method":"GET","path":"/webhooks/{webhook_id}/replays/{replay_id}","security":[["webhooks:manage"]],"body":null,"rateLimit":null,"statuses":[200,401,403,404,429,503]},
   getWebhook: {"method":"GET","path":"/webhooks/{webhook_id}","security":[["webhooks:manage"]],"body":null,"rateLimit":null,"statuses":[200,304,401,403,404,429,503]},
   issueToken: {"method":"POST","path":"/oauth/token","security":[],"body":{"required":true,"mediaTypes":["application/x-www-form-urlencoded"]},"rateLimit":{"limit":30,"windowSeconds":60,"per":"address"},"statuses":[200,400,401,413,415,429,503]},
+  listCategories: {"method":"GET","path":"/menus/{menu_id}/categories","security":[["menus:read"]],"body":null,"rateLimit":null,"statuses":[200,401,403,404,422,429,503]},
   listDeliveries: {"method":"GET","path":"/webhooks/{webhook_id}/deliveries","security":[["webhooks:manage"]],"body":null,"rateLimit":null,"statuses":[200,401,403,404,422,429,503]},
   listEvents: {"method":"GET","path":"/events","security":[["menus:read"]],"body":null,"rateLimit":null,"statuses":[200,401,403,422,429,503]},
   listItems: {"method":"GET","path":"/menus/{menu_id}/items","security":[["menus:read"]],"body":null,"rateLimit":null,"statuses":[200,401,403,404,422,429,503]},
@@ -40,13 +50,26 @@ export const operations: Record<OperationId, OperationFacts> = {
   rotateWebhookSecret: {"method":"POST","path":"/webhooks/{webhook_id}/rotate-secret","security":[["webhooks:manage"]],"body":{"required":false,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[200,401,403,404,409,412,413,415,422,429,503]},
   testWebhook: {"method":"POST","path":"/webhooks/{webhook_id}/test","security":[["webhooks:manage"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":{"limit":60,"windowSeconds":60,"per":"client"},"statuses":[200,401,403,404,409,413,415,422,429,503]},
   toggleItem: {"method":"POST","path":"/menus/{menu_id}/items/{item_id}/toggle","security":[["availability:write"]],"body":null,"rateLimit":null,"statuses":[200,400,401,403,404,409,412,429,503]},
+  toggleMenu: {"method":"POST","path":"/menus/{menu_id}/toggle","security":[["availability:write"]],"body":null,"rateLimit":null,"statuses":[200,400,401,403,404,409,412,429,503]},
+  updateCategory: {"method":"PUT","path":"/menus/{menu_id}/categories/{category_id}","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[200,401,403,404,412,413,415,422,429,503]},
   updateItem: {"method":"PUT","path":"/menus/{menu_id}/items/{item_id}","security":[["menus:write"],["availability:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[200,401,403,404,412,413,415,422,429,503]},
+  updateLocation: {"method":"PUT","path":"/locations/{location_id}","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[200,401,403,404,412,413,415,422,429,503]},
+  updateMenu: {"method":"PUT","path":"/menus/{menu_id}","security":[["menus:write"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[200,401,403,404,412,413,415,422,429,503]},
   updateWebhook: {"method":"PUT","path":"/webhooks/{webhook_id}","security":[["webhooks:manage"]],"body":{"required":true,"mediaTypes":["application/json"]},"rateLimit":null,"statuses":[200,401,403,404,412,413,415,422,429,503]},
 };
 
 export interface Handlers {
+  createCategory: Handler<'createCategory'>;
+  createItem: Handler<'createItem'>;
+  createLocation: Handler<'createLocation'>;
+  createMenu: Handler<'createMenu'>;
   createWebhook: Handler<'createWebhook'>;
+  deleteCategory: Handler<'deleteCategory'>;
+  deleteItem: Handler<'deleteItem'>;
+  deleteLocation: Handler<'deleteLocation'>;
+  deleteMenu: Handler<'deleteMenu'>;
   deleteWebhook: Handler<'deleteWebhook'>;
+  getCategory: Handler<'getCategory'>;
   getDelivery: Handler<'getDelivery'>;
   getEvent: Handler<'getEvent'>;
   getItem: Handler<'getItem'>;
@@ -55,6 +78,7 @@ export interface Handlers {
   getReplay: Handler<'getReplay'>;
   getWebhook: Handler<'getWebhook'>;
   issueToken: Handler<'issueToken'>;
+  listCategories: Handler<'listCategories'>;
   listDeliveries: Handler<'listDeliveries'>;
   listEvents: Handler<'listEvents'>;
   listItems: Handler<'listItems'>;
@@ -66,6 +90,10 @@ export interface Handlers {
   rotateWebhookSecret: Handler<'rotateWebhookSecret'>;
   testWebhook: Handler<'testWebhook'>;
   toggleItem: Handler<'toggleItem'>;
+  toggleMenu: Handler<'toggleMenu'>;
+  updateCategory: Handler<'updateCategory'>;
   updateItem: Handler<'updateItem'>;
+  updateLocation: Handler<'updateLocation'>;
+  updateMenu: Handler<'updateMenu'>;
   updateWebhook: Handler<'updateWebhook'>;
 }

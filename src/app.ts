@@ -6,7 +6,7 @@ import { createCallers } from './accounts/caller.ts';
 import { loadSigningKeys } from './accounts/signing-keys.ts';
 import { registerTokens } from './accounts/tokens.ts';
 import type { Config } from './config.ts';
-import type { Database } from './db/database.ts';
+import type { Context } from './context.ts';
 import { authenticate } from './http/authenticate.ts';
 import { bodyLimit } from './http/bodies.ts';
 import { registerContract } from './http/contract.ts';
@@ -17,13 +17,8 @@ import { answerError, problem } from './http/problem.ts';
 import { createLimits } from './http/rate-limits.ts';
 import { maxUrlLength, refuseUnrouted } from './http/routing.ts';
 import { createSeal } from './seal.ts';
-import type { Destination } from './webhooks/delivery/destination.ts';
 
-export interface Parts {
-  database: Database;
-  destination: Destination;
-  eventCommitted: () => void;
-}
+export type Parts = Pick<Context, 'database' | 'destination' | 'send' | 'eventCommitted'>;
 
 /**
  * Builds the server, ready to listen but not listening.
@@ -31,7 +26,7 @@ export interface Parts {
  */
 export async function buildApp(
   config: Pick<Config, 'rateLimitPerMinute' | 'encryptionKey' | 'logLevel'>,
-  { database, destination, eventCommitted }: Parts,
+  parts: Parts,
 ): Promise<FastifyInstance> {
   const app = Fastify({
     logger: { level: config.logLevel, base: { service: 'menu-management-service' } },
@@ -54,6 +49,7 @@ export async function buildApp(
   refuseUnrouted(app);
   logEachAnswer(app);
 
+  const { database } = parts;
   const seal = createSeal(config.encryptionKey);
   const keys = await loadSigningKeys(database, seal);
   const tokens = await registerTokens(app, keys);
@@ -68,7 +64,7 @@ export async function buildApp(
   await registerContract(
     app,
     document,
-    { database, tokens, seal, destination, eventCommitted },
+    { ...parts, tokens, seal },
     {
       authenticate: (operationId, alternatives) =>
         authenticate({ tokens, findCaller, limits }, operationId, alternatives),

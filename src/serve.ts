@@ -19,12 +19,13 @@ export interface Service {
 export async function serve(config: Config, connection: pg.PoolConfig): Promise<Service> {
   const database = openDatabase(connection);
   const destination = createDestination({ allowedNetworks: config.webhookAllowedNetworks });
+  const send = createSender({ destination, userAgent: `menu-management-service/${version}` });
   let worker: Worker | undefined;
-  const app = await buildApp(config, { database, destination, eventCommitted: () => worker?.nudge() });
+  const app = await buildApp(config, { database, destination, send, eventCommitted: () => worker?.nudge() });
   if (config.role !== 'api') {
     worker = startWorker({
       database,
-      send: createSender({ destination, userAgent: `menu-management-service/${version}` }),
+      send,
       seal: createSeal(config.encryptionKey),
       log: app.log,
       retentionDays: config.eventRetentionDays,

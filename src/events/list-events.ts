@@ -67,7 +67,8 @@ async function positionOf(
   if (after_event_id === undefined) return { transaction_id: '0', sequence: '0' };
   const event_id = parseEventId(after_event_id);
   const [found] = event_id === undefined ? [] : await selectPosition(database, { event_id, ...reach });
-  if (!found) throw parameterError([
+  if (!found)
+    throw parameterError([
       { field: 'after_event_id', code: 'not_found', message: 'is not an event that is kept here' },
     ]);
   return found;
@@ -76,7 +77,10 @@ async function positionOf(
 const selectPosition = statement<{ event_id: string } & Reach, Position>((p) =>
   build
     .selectFrom('event')
-    .select([sql<string>`transaction_id::text`.as('transaction_id'), sql<string>`sequence::text`.as('sequence')])
+    .select([
+      sql<string>`transaction_id::text`.as('transaction_id'),
+      sql<string>`sequence::text`.as('sequence'),
+    ])
     .where('event_id', '=', p('event_id', 'uuid'))
     .where(withinReach(p, 'event')),
 );

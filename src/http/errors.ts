@@ -66,12 +66,21 @@ export function methodNotAllowed(method: string, allow: string): ApiError {
   );
 }
 
-/** The first call with this Idempotency-Key has no answer yet. */
-/** What is asked for clashes with what is; `detail` says with what. */
+export function locationNotEmpty(): ApiError {
+  return new ApiError(
+    409,
+    'Conflict',
+    'location_not_empty',
+    'The location still has menus. Delete them first.',
+  );
+}
+
+/** What is asked for clashes with what is under way or gone; `detail` says with what. */
 export function conflict(detail: string): ApiError {
   return new ApiError(409, 'Conflict', 'conflict', detail);
 }
 
+/** The first call with this Idempotency-Key has no answer yet. */
 export function idempotencyConflict(): ApiError {
   return new ApiError(
     409,

@@ -6,6 +6,7 @@ import {
   ApiError,
   badRequest,
   internalError,
+  locationNotEmpty,
   OAuthFault,
   parameterError,
   payloadTooLarge,
@@ -16,9 +17,9 @@ import {
 export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (thrown instanceof OAuthFault) return answerOAuthFault(thrown, reply);
   let error = translate(thrown, request);
+  const operationId = request.routeOptions.config?.operationId;
   // Fastify runs no hooks for what it refuses while routing.
   reply.header('X-Request-Id', request.id);
-  const operationId = request.routeOptions.config?.operationId;
   if (error.status === 422 && operationId) {
     if (operationId === 'issueToken') return answerOAuthFault(asOAuthFault(error), reply);
     error = documented(error, operationId);
@@ -97,6 +98,7 @@ const externalIdTaken = () =>
 const constraintFaults: Record<string, () => ApiError> = {
   item_category: () =>
     parameterError([{ field: '/category_id', code: 'not_found', message: 'is not a category of this menu' }]),
+  menu_location: locationNotEmpty,
   location_external_id: externalIdTaken,
   menu_external_id: externalIdTaken,
   category_external_id: externalIdTaken,

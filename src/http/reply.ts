@@ -18,7 +18,10 @@ export function created<const B, const H extends object>(body: B, headers: H) {
 }
 
 /** 202: noted, and done in the background. */
-export function accepted<const B, const H extends object = Record<never, never>>(body: B, headers: H = {} as H) {
+export function accepted<const B, const H extends object = Record<never, never>>(
+  body: B,
+  headers: H = {} as H,
+) {
   return { status: 202 as const, headers, body };
 }
 

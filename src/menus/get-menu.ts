@@ -1,17 +1,15 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
-import { type Reach, reachOf, requireReach, withinReach } from '../accounts/reach.ts';
-import { type Category, categoryFields } from '../categories/category.ts';
+import { reachOf, requireReach, withinReach } from '../accounts/reach.ts';
+import { type CategoryDetail, categoryDetailJson } from '../categories/category.ts';
 import { build, statement } from '../db/statement.ts';
 import { isCurrent } from '../http/conditional.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { data, type Json, jsonObject } from '../http/json.ts';
 import { notModified, ok } from '../http/reply.ts';
-import { type Item, itemJson } from '../items/item.ts';
-import { menuFields, menuTag } from './menu.ts';
+import { type MenuKey, menuFields, menuTag } from './menu.ts';
 
 type MenuDetail = components['schemas']['MenuDetail'];
-type CategoryDetail = components['schemas']['CategoryDetail'];
 
 /** The whole menu in one query; a client whose copy is current costs a look-up by primary key only. */
 export async function getMenu({
@@ -31,7 +29,7 @@ export async function getMenu({
   return ok(data(row.menu), { ETag: row.etag });
 }
 
-const selectTag = statement<{ menu_id: number } & Reach, { etag: string }>((p) =>
+const selectTag = statement<MenuKey, { etag: string }>((p) =>
   build
     .selectFrom('menu')
     .select(menuTag().as('etag'))
@@ -39,10 +37,7 @@ const selectTag = statement<{ menu_id: number } & Reach, { etag: string }>((p) =
     .where(withinReach(p, 'menu')),
 );
 
-const selectMenu = statement<
-  { menu_id: number } & Reach,
-  { within_reach: boolean; etag: string; menu: Json<MenuDetail> }
->((p) =>
+const selectMenu = statement<MenuKey, { within_reach: boolean; etag: string; menu: Json<MenuDetail> }>((p) =>
   build
     .selectFrom('menu')
     .select([
@@ -54,12 +49,7 @@ const selectMenu = statement<
 );
 
 function categoriesJson(): RawBuilder<Json<CategoryDetail[]>> {
-  const detail = jsonObject<Category & { items: Item[] }>({ ...categoryFields(), items: itemsJson() });
-  return sql`(select coalesce(json_agg(${detail} order by category.sort_order, category.category_id), '[]')
+  return sql`(
+    select coalesce(json_agg(${categoryDetailJson()} order by category.sort_order, category.category_id), '[]')
     from category where category.menu_id = menu.menu_id)`;
-}
-
-function itemsJson(): RawBuilder<Json<Item[]>> {
-  return sql`(select coalesce(json_agg(${itemJson()} order by item.sort_order, item.item_id), '[]')
-    from item where item.category_id = category.category_id)`;
 }

@@ -24,7 +24,10 @@ export async function createWebhook(call: Call<'createWebhook'>): Promise<Reply<
     sealed_secret: seal.close(secret),
   });
   if (!row) throw new Error('insert returned no row');
-  return created(data(withSecret(row.webhook, secret)), { ETag: row.etag, Location: `/api/v1/webhooks/${row.webhook_id}` });
+  return created(data(withSecret(row.webhook, secret)), {
+    ETag: row.etag,
+    Location: `/api/v1/webhooks/${row.webhook_id}`,
+  });
 }
 
 interface NewWebhook extends Reach {
@@ -37,38 +40,33 @@ interface NewWebhook extends Reach {
   sealed_secret: Buffer;
 }
 
-const insert = statement<NewWebhook, { webhook_id: number; etag: string; webhook: Json<Webhook> }>(
-  (p) =>
-    build
-      .with('webhook', (db) =>
-        db
-          .insertInto('webhook')
-          .values({
-            account_id: p('account_id', 'bigint'),
-            url: p('url', 'text'),
-            description: p('description', 'text'),
-            event_types: p('event_types', 'text[]'),
-            location_ids: p('wanted_locations', 'bigint[]'),
-            menu_ids: p('wanted_menus', 'bigint[]'),
-            granted_location_ids: p('location_ids', 'bigint[]'),
-            enabled: p('enabled', 'boolean'),
-          })
-          .returningAll(),
-      )
-      .with('secret', (db) =>
-        db
-          .insertInto('webhook_secret')
-          .columns(['webhook_id', 'account_id', 'sealed_secret'])
-          .expression((eb) =>
-            eb
-              .selectFrom('webhook')
-              .select(['webhook_id', 'account_id', p('sealed_secret', 'bytea').as('sealed_secret')]),
-          ),
-      )
-      .selectFrom('webhook')
-      .select([
-        'webhook_id',
-        webhookTag().as('etag'),
-        webhookJson().as('webhook'),
-      ]),
+const insert = statement<NewWebhook, { webhook_id: number; etag: string; webhook: Json<Webhook> }>((p) =>
+  build
+    .with('webhook', (db) =>
+      db
+        .insertInto('webhook')
+        .values({
+          account_id: p('account_id', 'bigint'),
+          url: p('url', 'text'),
+          description: p('description', 'text'),
+          event_types: p('event_types', 'text[]'),
+          location_ids: p('wanted_locations', 'bigint[]'),
+          menu_ids: p('wanted_menus', 'bigint[]'),
+          granted_location_ids: p('location_ids', 'bigint[]'),
+          enabled: p('enabled', 'boolean'),
+        })
+        .returningAll(),
+    )
+    .with('secret', (db) =>
+      db
+        .insertInto('webhook_secret')
+        .columns(['webhook_id', 'account_id', 'sealed_secret'])
+        .expression((eb) =>
+          eb
+            .selectFrom('webhook')
+            .select(['webhook_id', 'account_id', p('sealed_secret', 'bytea').as('sealed_secret')]),
+        ),
+    )
+    .selectFrom('webhook')
+    .select(['webhook_id', webhookTag().as('etag'), webhookJson().as('webhook')]),
 );

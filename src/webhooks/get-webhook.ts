@@ -18,12 +18,10 @@ export async function getWebhook({
   return ok(data(row.webhook), { ETag: row.etag });
 }
 
-const selectWebhook = statement<
-  WebhookKey,
-  { within_reach: boolean; etag: string; webhook: Json<Webhook> }
->((p) =>
-  build
-    .selectFrom('webhook')
-    .select([manageable(p).as('within_reach'), webhookTag().as('etag'), webhookJson().as('webhook')])
-    .where('webhook_id', '=', p('webhook_id', 'bigint')),
+const selectWebhook = statement<WebhookKey, { within_reach: boolean; etag: string; webhook: Json<Webhook> }>(
+  (p) =>
+    build
+      .selectFrom('webhook')
+      .select([manageable(p).as('within_reach'), webhookTag().as('etag'), webhookJson().as('webhook')])
+      .where('webhook_id', '=', p('webhook_id', 'bigint')),
 );

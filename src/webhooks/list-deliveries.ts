@@ -25,7 +25,13 @@ export async function listDeliveries(call: Call<'listDeliveries'>): Promise<Repl
   return ok(body, headers);
 }
 
-function conditions({ state, type, record, since, until }: Call<'listDeliveries'>['query']): RawBuilder<boolean>[] {
+function conditions({
+  state,
+  type,
+  record,
+  since,
+  until,
+}: Call<'listDeliveries'>['query']): RawBuilder<boolean>[] {
   return [
     ...(state ? [sql<boolean>`state = ${state}`] : []),
     ...(type ? [ofTypes(sql.ref('event_type'), type)] : []),

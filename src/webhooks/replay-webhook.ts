@@ -81,8 +81,8 @@ const insert = statement<Key & Start, { replay_id: number; replay: Json<Replay> 
       db
         .insertInto('replay')
         .columns(['account_id', 'webhook_id', 'position', 'until'])
-        .expression((eb) =>
-          eb
+        .expression(
+          build
             .selectNoFrom([
               p('account_id', 'bigint').as('account_id'),
               p('webhook_id', 'bigint').as('webhook_id'),
@@ -93,16 +93,9 @@ const insert = statement<Key & Start, { replay_id: number; replay: Json<Replay> 
               ),
               sql<string>`event_id_at(clock_timestamp() + interval '1 millisecond')`.as('until'),
             ])
-            .where(({ not, exists }) =>
-              not(
-                exists(
-                  eb
-                    .selectFrom('replay as other')
-                    .select('other.replay_id')
-                    .where('other.webhook_id', '=', p('webhook_id', 'bigint'))
-                    .whereRef('other.position', '<', 'other.until'),
-                ),
-              ),
+            .where(
+              sql<boolean>`not exists (select from replay
+                where webhook_id = ${p('webhook_id', 'bigint')} and position < until)`,
             ),
         )
         .returningAll(),

@@ -5,8 +5,8 @@ import { type ApiError, conflict, notFound } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { data, type Json } from '../http/json.ts';
 import { accepted } from '../http/reply.ts';
-import { type Delivery, deliveryJson } from './delivery.ts';
 import { lockEndpoints, promoteHeads } from './delivery/lanes.ts';
+import { type Delivery, deliveryJson } from './delivery.ts';
 import { requireWebhook, webhookKey } from './webhook.ts';
 
 /** Puts the delivery back into the lane of its record, and makes the head of that lane due. */

@@ -79,7 +79,9 @@ async function retireSecrets(
     )
     update webhook_secret set expires_at = ends_at
     from old
-    where webhook_secret.ctid = old.ctid and place <= ${keptSecrets} and ends_at > now()`.execute(transaction);
+    where webhook_secret.ctid = old.ctid and place <= ${keptSecrets} and ends_at > now()`.execute(
+    transaction,
+  );
 }
 
 async function addSecret(

@@ -61,7 +61,7 @@ export async function existingRecords({ api, database }: TestService): Promise<I
   await api.post(`/menus/${menu_id}/items/${item_id}/toggle`);
   const event = await database
     .selectFrom('event')
-    .select(['event_id', 'account_id', 'sequence', 'record'])
+    .select(['event_id', 'account_id', 'sequence', 'type', 'record'])
     .executeTakeFirstOrThrow();
   const { delivery_id } = await database
     .insertInto('delivery')
@@ -69,14 +69,20 @@ export async function existingRecords({ api, database }: TestService): Promise<I
       account_id: event.account_id,
       event_id: event.event_id,
       event_sequence: event.sequence,
+      event_type: event.type,
       record: event.record,
       webhook_id,
       state: 'failed',
     })
     .returning('delivery_id')
     .executeTakeFirstOrThrow();
+  const { replay_id } = await database
+    .insertInto('replay')
+    .values({ account_id: event.account_id, webhook_id, position: event.event_id, until: event.event_id })
+    .returning('replay_id')
+    .executeTakeFirstOrThrow();
   const event_id = `evt_${event.event_id.replaceAll('-', '')}`;
-  const ids = { location_id, menu_id, category_id, item_id, webhook_id, event_id, delivery_id };
+  const ids = { location_id, menu_id, category_id, item_id, webhook_id, event_id, delivery_id, replay_id };
   return Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, String(id)]));
 }
 
@@ -89,6 +95,7 @@ export const unknownIds: Ids = {
   webhook_id: '9007199254740991',
   event_id: 'evt_00000000000070008000000000000000',
   delivery_id: '9007199254740991',
+  replay_id: '9007199254740991',
 };
 
 interface Node {

@@ -46,6 +46,7 @@ export async function startTestService(t: Test, options: TestServiceOptions = {}
   const connection = await cloneDatabase(t);
   const database = openDatabase(options.connect ? await options.connect(connection) : connection);
   const destination = createDestination({ allowedNetworks: ['127.0.0.0/8'] });
+  const send = createSender({ destination, userAgent: 'menu-management-service/test' });
   let worker: Worker | undefined;
   const app = await buildApp(
     {
@@ -53,12 +54,12 @@ export async function startTestService(t: Test, options: TestServiceOptions = {}
       encryptionKey,
       logLevel: (process.env['TEST_LOG'] as 'info') ?? 'silent',
     },
-    { database, destination, eventCommitted: () => worker?.nudge() },
+    { database, destination, send, eventCommitted: () => worker?.nudge() },
   );
   if (options.worker) {
     worker = startWorker({
       database,
-      send: createSender({ destination, userAgent: 'menu-management-service/test' }),
+      send,
       seal: createSeal(encryptionKey),
       log: app.log,
       idleMs: 10,

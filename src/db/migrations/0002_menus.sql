@@ -32,7 +32,7 @@ create table menu (
   version bigint not null default 1,
   content_version bigint not null default 1, -- raised by every change of the menu or of anything inside it
   primary key (menu_id, account_id),
-  foreign key (location_id, account_id) references location (location_id, account_id),
+  constraint menu_location foreign key (location_id, account_id) references location (location_id, account_id),
   constraint menu_external_id unique (location_id, account_id, external_id)
 ) with (fillfactor = 85);
 create index menu_by_account on menu (account_id, menu_id);

@@ -2,6 +2,7 @@ import { restoreDueItems } from '../../items/restore-items.ts';
 import { startLoop } from '../../loop.ts';
 import { type DispatcherOptions, startDispatcher } from './dispatcher.ts';
 import { relayBatch } from './relay.ts';
+import { queueReplays } from './replays.ts';
 import { createSweep } from './retention.ts';
 
 export interface Worker {
@@ -15,7 +16,7 @@ export interface WorkerOptions extends DispatcherOptions {
   retentionDays: number;
 }
 
-/** Starts what the worker role does: relay events, attempt deliveries, bring items back on time, sweep. */
+/** Starts what the worker role does: relay events, attempt deliveries, queue replays, bring items back on time, sweep. */
 export function startWorker(options: WorkerOptions): Worker {
   const { database, log, retentionDays } = options;
   const dispatcher = startDispatcher(options);
@@ -37,13 +38,22 @@ export function startWorker(options: WorkerOptions): Worker {
     },
     { idleMs: 500, log },
   );
+  const replays = startLoop(
+    'replays',
+    async () => {
+      const queueing = await queueReplays(database);
+      if (queueing) dispatcher.nudge();
+      return queueing;
+    },
+    { idleMs: options.idleMs ?? 500, log },
+  );
   const sweep = createSweep(database, { days: retentionDays });
   const retention = startLoop('retention', () => sweep.next(), { idleMs: 600_000, log });
 
   return {
     nudge: relay.nudge,
     async stop() {
-      await Promise.all([retention.stop(), restore.stop(), relay.stop()]);
+      await Promise.all([retention.stop(), replays.stop(), restore.stop(), relay.stop()]);
       await dispatcher.stop();
     },
   };
