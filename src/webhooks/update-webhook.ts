@@ -49,8 +49,8 @@ interface Values extends WebhookKey {
 
 const update = statement<Values, { etag: string; webhook: Json<Webhook> }>((p) => {
   const next = nextValues(p);
-  const differs = sql<boolean>`(${sql.join(Object.keys(next).map((column) => sql.ref(`webhook.${column}`)))})
-    is distinct from (${sql.join(Object.values(next))})`;
+  const differs = sql<boolean>`((${sql.join(Object.keys(next).map((column) => sql.ref(`webhook.${column}`)))})
+    is distinct from (${sql.join(Object.values(next))}))`;
   return (
     build
       .with('changed', (db) =>

@@ -37,6 +37,8 @@ export interface TestServiceOptions {
   rateLimitPerMinute?: number;
   /** Leads the service to its database by another way, such as a proxy. */
   connect?: (connection: pg.PoolConfig) => Promise<pg.PoolConfig>;
+  /** Networks that webhooks may lead to although they are not public; loopback unless given. */
+  allowedNetworks?: string[];
   /** Start the worker role as well. */
   worker?: Partial<WorkerOptions>;
 }
@@ -45,7 +47,7 @@ export interface TestServiceOptions {
 export async function startTestService(t: Test, options: TestServiceOptions = {}): Promise<TestService> {
   const connection = await cloneDatabase(t);
   const database = openDatabase(options.connect ? await options.connect(connection) : connection);
-  const destination = createDestination({ allowedNetworks: ['127.0.0.0/8'] });
+  const destination = createDestination({ allowedNetworks: options.allowedNetworks ?? ['127.0.0.0/8'] });
   const send = createSender({ destination, userAgent: 'menu-management-service/test' });
   let worker: Worker | undefined;
   const app = await buildApp(
