@@ -79,8 +79,8 @@ export interface paths {
          *
          *     Event: `location.created`.
          *
-         *     Safe to repeat with an `Idempotency-Key`, or when the body has an `external_id`: a second call with it is answered 422 (`taken`)
-         *     and makes nothing.
+         *     Safe to repeat with an `Idempotency-Key`. Without one only when the body has an `external_id`: a second call
+         *     with it is answered 422 (`taken`) and makes nothing.
          *
          *     Answered 422: an `external_id` that another location of the account has (`taken`), a `timezone`, `currency`
          *     or `country` that is not in its standard (`enum`).
@@ -162,8 +162,8 @@ export interface paths {
          *
          *     Event: `menu.created`.
          *
-         *     Safe to repeat with an `Idempotency-Key`, or when the body has an `external_id`: a second call with it is answered 422 (`taken`)
-         *     and makes nothing.
+         *     Safe to repeat with an `Idempotency-Key`. Without one only when the body has an `external_id`: a second call
+         *     with it is answered 422 (`taken`) and makes nothing.
          *
          *     Answered 422: a `location_id` that this client cannot use (`not_found`), an `external_id` that another menu
          *     of the location has (`taken`).
@@ -225,6 +225,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/menus/{menu_id}/availability": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set the availability of many items
+         * @description Switches up to 500 items of a menu on or off, in one step: all rows take effect at once, or none. The state is
+         *     set, not flipped. Answers a result for each row, in the order of the request. Scope: `availability:write`.
+         *
+         *     An item that is not in the menu is answered `not_found` in its row; the other rows take effect.
+         *
+         *     Events: for each changed item `item.toggled`, or `item.updated` when only its `unavailable_until` changed.
+         *     Nothing for an item that was as wanted already.
+         *
+         *     Safe to repeat: a repeat finds every item as wanted. With an `Idempotency-Key` it also gets the first answer.
+         *
+         *     Answered 422: a row with neither `item_id` nor `external_id` (`required`) or with both (`conflict`), two rows
+         *     for one item (`duplicate`), an `unavailable_until` that is past (`past`) or comes with `is_available: true`
+         *     (`conflict`). Nothing is changed then.
+         */
+        post: operations["setAvailability"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/menus/{menu_id}/categories": {
         parameters: {
             query?: never;
@@ -248,8 +280,8 @@ export interface paths {
          *
          *     Event: `category.created`.
          *
-         *     Safe to repeat with an `Idempotency-Key`, or when the body has an `external_id`: a second call with it is answered 422 (`taken`)
-         *     and makes nothing.
+         *     Safe to repeat with an `Idempotency-Key`. Without one only when the body has an `external_id`: a second call
+         *     with it is answered 422 (`taken`) and makes nothing.
          *
          *     Answered 422: an `external_id` that another category of the menu has (`taken`).
          */
@@ -306,6 +338,61 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/menus/{menu_id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export a menu as one document
+         * @description Answers the whole menu as one document that importMenu takes: as JSON, or as CSV with `Accept: text/csv`.
+         *     Importing it again as it is changes nothing. Scope: `menus:read`.
+         *
+         *     Records are named by `external_id`, those without one by `item_id` or `category_id`. A document in which all
+         *     have an `external_id` can be imported into another menu, too.
+         *
+         *     What is switched on and off during service (`is_active`, `is_available`, `unavailable_until`) is left out
+         *     unless `availability=true` asks for it, so that publishing a menu does not undo what a kitchen has switched off
+         *     in the meantime.
+         *
+         *     The `ETag` changes when anything in the menu changes; importMenu takes it in `If-Match`. Safe to repeat.
+         */
+        get: operations["exportMenu"];
+        /**
+         * Make a menu what a document says
+         * @description Takes the whole menu as one document, in the form that exportMenu gives, and makes the menu equal to it:
+         *     categories and items that the document does not have are **deleted**, new ones are created, and those that differ
+         *     are updated. Answers exactly what was done. Scope: `menus:write`.
+         *
+         *     **Ask with `dry_run=true` first**: the answer is the same, and nothing is changed. To apply just what you
+         *     saw, send the `ETag` of that answer in `If-Match`; when the menu has changed since, the answer is 412.
+         *
+         *     Records are found by `external_id`, those without one by `item_id` or `category_id`; an identifier together
+         *     with an `external_id` gives the record that `external_id`. Items may move between categories. Records keep
+         *     their `sort_order` where that gives the order of the document, else they get new ones.
+         *
+         *     A field that is absent keeps its value. That goes for `is_active`, `is_available` and `unavailable_until`
+         *     too: leave them out, and what a kitchen has switched off stays off.
+         *
+         *     All or nothing: with any fault in the document nothing is changed, and the 422 lists every fault, by JSON
+         *     Pointer or, for CSV, as `line 7, price`. Besides the faults of single values these are: `duplicate` (the same
+         *     record twice), `required` (no identifier, or a new record without name or price), `not_found` (no such record
+         *     in this menu), `conflict` (the record has another `external_id`), `too_many` (more than 10,000 items). The
+         *     document may hold 16 MiB.
+         *
+         *     Events: for each record `created`, `updated` or `deleted`; `item.toggled` and `menu.toggled` where a switch
+         *     changed; none for what stays as it is. Safe to repeat: the second time, nothing changes.
+         */
+        put: operations["importMenu"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/menus/{menu_id}/items": {
         parameters: {
             query?: never;
@@ -331,8 +418,8 @@ export interface paths {
          *
          *     Event: `item.created`, also when the item is off from the start.
          *
-         *     Safe to repeat with an `Idempotency-Key`, or when the body has an `external_id`: a second call with it is answered 422 (`taken`)
-         *     and makes nothing.
+         *     Safe to repeat with an `Idempotency-Key`. Without one only when the body has an `external_id`: a second call
+         *     with it is answered 422 (`taken`) and makes nothing.
          *
          *     Answered 422: a `category_id` that is not in this menu (`not_found`), an `external_id` that another item
          *     of the menu has (`taken`), an `unavailable_until` that is past (`past`) or comes with
@@ -412,6 +499,39 @@ export interface paths {
          *     state rather than flip it, use updateItem with `is_available`, or setAvailability for many items.
          */
         post: operations["toggleItem"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/menus/{menu_id}/order": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set the order of a menu
+         * @description Puts the categories of a menu, and the items in each of them, into the given order, and moves items between
+         *     categories, all in one step. The body names every category and every item of the menu exactly once. Answers
+         *     the menu after the change. Scope: `menus:write`.
+         *
+         *     Only `sort_order` and `category_id` are written, and only where the order asks for it: positions that fit
+         *     already are kept, and what did not move keeps its `version` and `updated_at`.
+         *
+         *     Events: `category.updated` and `item.updated` for each record that moved. Nothing when the menu is in this
+         *     order already.
+         *
+         *     Safe to repeat. To be sure that the menu is still as you saw it, send `If-Match` with the `ETag` of getMenu.
+         *
+         *     Answered 422: a category or item that the body leaves out (`missing`), names twice (`duplicate`) or that is
+         *     not in this menu (`not_found`). Nothing is changed then.
+         */
+        put: operations["reorderMenu"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1585,6 +1705,53 @@ export interface components {
          * @example null
          */
         AttemptError: string | null;
+        /** @description The availability one item shall have. The item is named by `item_id` or by `external_id`, not by both. */
+        AvailabilityChange: {
+            /**
+             * @description Your own identifier for the item.
+             * @example POS-1042
+             */
+            external_id?: string;
+            /**
+             * @description Whether the item can be ordered now. `true` also clears `unavailable_until`.
+             * @example false
+             */
+            is_available: boolean;
+            /** @description Identifier of the item. */
+            item_id?: components["schemas"]["Id"];
+            /** @description When the item becomes available again by itself, or `null` for no plan. It must lie in the future, and does not go with `is_available: true`. When it is absent, an item that is off already keeps its plan. */
+            unavailable_until?: components["schemas"]["UnavailableUntil"];
+        };
+        /**
+         * @description What became of one row: `changed`; `unchanged` when the item was as wanted already; `not_found` when the menu has no such item.
+         * @example changed
+         * @enum {string}
+         */
+        AvailabilityOutcome: "changed" | "unchanged" | "not_found";
+        /** @description The results of an AvailabilityUpdate, one for each row and in their order. */
+        AvailabilityResponse: {
+            /** @description One result for each row of the request, in the same order. */
+            data: components["schemas"]["AvailabilityResult"][];
+        };
+        /** @description What became of one row of an AvailabilityUpdate. */
+        AvailabilityResult: {
+            /** @description Your own identifier for the item, or `null` when it has none; of an item that was not found, the one you sent. */
+            external_id: components["schemas"]["ExternalId"];
+            /** @description The item as it is now, or `null` when it was not found. */
+            item: components["schemas"]["Item"] | null;
+            /**
+             * Format: int64
+             * @description Identifier of the item; `null` when the row named it by an `external_id` that was not found.
+             * @example 42
+             */
+            item_id: number | null;
+            result: components["schemas"]["AvailabilityOutcome"];
+        };
+        /** @description The availability of up to 500 items of one menu. No item may be named twice. */
+        AvailabilityUpdate: {
+            /** @description One row for each item. */
+            items: components["schemas"]["AvailabilityChange"][];
+        };
         /** @description A category of a menu, without its items. */
         Category: {
             /**
@@ -1612,6 +1779,60 @@ export interface components {
             /** @description When the category's own fields last changed, in UTC. A change of an item does not count. */
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
+        };
+        /** @description A category that stays and changes. */
+        CategoryChange: {
+            /**
+             * @description Identifier of the category.
+             * @example 12
+             */
+            category_id: components["schemas"]["Id"];
+            /**
+             * @description Your own identifier for the category after the import, or `null`.
+             * @example NIGIRI
+             */
+            external_id: components["schemas"]["ExternalId"];
+            /**
+             * @description The name after the import.
+             * @example Nigiri
+             */
+            name: components["schemas"]["Name"];
+            new: components["schemas"]["CategoryValues"];
+            old: components["schemas"]["CategoryValues"];
+        };
+        /** @description What becomes of the categories. */
+        CategoryChanges: {
+            /** @description The new ones, in the order of the document. */
+            created: components["schemas"]["NewCategory"][];
+            /** @description Those that go. */
+            deleted: components["schemas"]["GoneCategory"][];
+            /**
+             * Format: int32
+             * @description How many stay as they are.
+             * @example 7
+             */
+            unchanged: number;
+            /** @description Those that change, in the order of the document. */
+            updated: components["schemas"]["CategoryChange"][];
+        };
+        /** @description A category and all of its items. It is found by `external_id`, or by `category_id` when it has none. A new one needs `external_id` and `name`. */
+        CategoryContent: {
+            /**
+             * @description Identifier of a category that has no `external_id`.
+             * @example 12
+             */
+            category_id?: components["schemas"]["Id"];
+            /** @example Two pieces each. */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description Your own identifier for the category, unique among the categories of the menu. With `category_id` it is given to a category that has none yet.
+             * @example NIGIRI
+             */
+            external_id?: components["schemas"]["ExternalKey"];
+            /** @description All items of the category in display order. An item that was in another category moves here. */
+            items: components["schemas"]["ItemContent"][];
+            /** @example Nigiri */
+            name?: components["schemas"]["Name"];
         };
         /** @description The category to make. */
         CategoryCreate: {
@@ -1723,11 +1944,40 @@ export interface components {
         CategoryDetailResponse: {
             data: components["schemas"]["CategoryDetail"];
         };
+        /** @description A category by its `external_id`, or by `category_id` where it has none. */
+        CategoryKey: {
+            /**
+             * @description Identifier of the category; `null` for one that the import makes.
+             * @example 12
+             */
+            category_id: components["schemas"]["Id"] | null;
+            /**
+             * @description Your own identifier for the category, or `null`.
+             * @example NIGIRI
+             */
+            external_id: components["schemas"]["ExternalId"];
+        };
         /** @description One page of categories, ordered by identifier. */
         CategoryList: {
             /** @description The categories of this page. */
             data: components["schemas"]["Category"][];
             next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description The place of one category and the order of its items. */
+        CategoryOrder: {
+            /**
+             * @description Identifier of the category.
+             * @example 12
+             */
+            category_id: components["schemas"]["Id"];
+            /**
+             * @description The `item_id` of every item that this category shall hold, first one first. An item that another category holds now is moved here.
+             * @example [
+             *       42,
+             *       43
+             *     ]
+             */
+            items: components["schemas"]["Id"][];
         };
         /** @description Old values of exactly the fields that changed. `version` and `updated_at`, which change every time, are not repeated here. */
         CategoryPrevious: {
@@ -1791,6 +2041,20 @@ export interface components {
              * @enum {string}
              */
             type: "category.updated";
+        };
+        /** @description Values of exactly those fields of a category that change. */
+        CategoryValues: {
+            /** @example Two pieces each. */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description Your own identifier for the category, or `null`.
+             * @example NIGIRI
+             */
+            external_id?: components["schemas"]["ExternalId"];
+            /** @example Nigiri */
+            name?: components["schemas"]["Name"];
+            /** @description Position within the menu. */
+            sort_order?: components["schemas"]["SortOrder"];
         };
         /**
          * @description ISO 3166-1 alpha-2 country code, in capitals.
@@ -1928,6 +2192,7 @@ export interface components {
              *     | 403 | `insufficient_scope` (the token lacks a scope), `forbidden` (this record is not yours to use) |
              *     | 404 | `not_found` |
              *     | 405 | `method_not_allowed` |
+             *     | 406 | `not_acceptable` |
              *     | 408 | `request_timeout` |
              *     | 409 | `conflict`, `location_not_empty`, `idempotency_conflict` |
              *     | 412 | `precondition_failed` |
@@ -1947,7 +2212,7 @@ export interface components {
              * @example There is no item 42 in menu 7.
              */
             detail: string;
-            /** @description With status 422, every fault that was found, at most a hundred. */
+            /** @description With status 422, every fault that was found, at most a thousand. */
             errors?: components["schemas"]["FieldError"][];
             /** @description The same value as in the `X-Request-Id` header. */
             request_id: components["schemas"]["RequestId"];
@@ -2006,6 +2271,11 @@ export interface components {
          * @example POS-1042
          */
         ExternalId: string | null;
+        /**
+         * @description Your own identifier for the record, such as the one in a point-of-sale system. Unique within the menu.
+         * @example POS-1042
+         */
+        ExternalKey: string;
         /** @description One fault in a request. */
         FieldError: {
             /**
@@ -2013,11 +2283,11 @@ export interface components {
              *
              *     | about | codes |
              *     |---|---|
-             *     | the body as a whole | `required`, `json` (not JSON in UTF-8), `empty` (no field at all) |
+             *     | the body as a whole | `required`, `json` (not JSON in UTF-8), `csv` (not CSV in UTF-8), `empty` (no field at all) |
              *     | a field | `required`, `unknown`, `type`, `format`, `const`, `enum` (not one of the known values) |
              *     | text | `too_short`, `too_long`, `characters` (blank, or holds what is not allowed) |
              *     | numbers | `too_small`, `too_large`, `precision` (too many decimal places), `range` |
-             *     | lists | `too_few`, `too_many`, `duplicate` |
+             *     | lists | `too_few`, `too_many`, `duplicate`, `missing` (a record that the list must name) |
              *     | other records | `not_found` (none that this client can use), `taken` (another record has it) |
              *     | time | `past` (lies in the past), `conflict` (does not go with another field) |
              *     | an idempotency key | `reused` (it came with another body before) |
@@ -2027,7 +2297,7 @@ export interface components {
              */
             code: string;
             /**
-             * @description Where the fault is: a JSON Pointer (RFC 6901) into the body, empty for the body as a whole, or the name of a query parameter or header.
+             * @description Where the fault is: a JSON Pointer (RFC 6901) into the body, empty for the body as a whole; `line 7, price` or `line 7` in a body of CSV; or the name of a query parameter or header.
              * @example /price
              */
             field: string;
@@ -2036,6 +2306,29 @@ export interface components {
              * @example must be multiple of 0.01
              */
             message: string;
+        };
+        /** @description A category that the import deletes, because the document does not have it. */
+        GoneCategory: {
+            /**
+             * @description Identifier of the category.
+             * @example 12
+             */
+            category_id: components["schemas"]["Id"];
+            /**
+             * @description Your own identifier for the category, or `null`.
+             * @example NIGIRI
+             */
+            external_id: components["schemas"]["ExternalId"];
+            /** @example Nigiri */
+            name: components["schemas"]["Name"];
+        };
+        /** @description An item that the import deletes, because the document does not have it. */
+        GoneItem: {
+            /** @description Your own identifier for the item, or `null`. */
+            external_id: components["schemas"]["ExternalId"];
+            /** @description Identifier of the item. */
+            item_id: components["schemas"]["Id"];
+            name: components["schemas"]["Name"];
         };
         /**
          * Format: int64
@@ -2077,6 +2370,52 @@ export interface components {
             /** @description When the item last changed, in UTC. */
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
+        };
+        /** @description An item that stays and changes. */
+        ItemChange: {
+            /** @description Your own identifier for the item after the import, or `null`. */
+            external_id: components["schemas"]["ExternalId"];
+            /** @description Identifier of the item. */
+            item_id: components["schemas"]["Id"];
+            /** @description The name after the import. */
+            name: components["schemas"]["Name"];
+            new: components["schemas"]["ItemValues"];
+            old: components["schemas"]["ItemValues"];
+        };
+        /** @description What becomes of the items. */
+        ItemChanges: {
+            /** @description The new ones, in the order of the document. */
+            created: components["schemas"]["NewItem"][];
+            /** @description Those that go. */
+            deleted: components["schemas"]["GoneItem"][];
+            /**
+             * Format: int32
+             * @description How many stay as they are.
+             * @example 58
+             */
+            unchanged: number;
+            /** @description Those that change, in the order of the document. */
+            updated: components["schemas"]["ItemChange"][];
+        };
+        /** @description An item. It is found by `external_id`, or by `item_id` when it has none. A new one needs `external_id`, `name` and `price`. */
+        ItemContent: {
+            allergens?: components["schemas"]["Allergens"];
+            description?: components["schemas"]["Description"];
+            dietary_tags?: components["schemas"]["DietaryTags"];
+            /** @description Your own identifier for the item, unique among the items of the menu. With `item_id` it is given to an item that has none yet. */
+            external_id?: components["schemas"]["ExternalKey"];
+            /**
+             * @description Whether the item can be ordered now. When it is absent, what the kitchen has switched off stays off.
+             * @example true
+             */
+            is_available?: boolean;
+            /** @description Identifier of an item that has no `external_id`. */
+            item_id?: components["schemas"]["Id"];
+            name?: components["schemas"]["Name"];
+            photo_url?: components["schemas"]["PhotoUrl"];
+            price?: components["schemas"]["Price"];
+            /** @description When the item becomes available again by itself, or `null` for no plan. It must lie in the future, and does not go with `is_available: true`. Sent without `is_available`, it also turns the item off. */
+            unavailable_until?: components["schemas"]["UnavailableUntil"];
         };
         /** @description The item to make. */
         ItemCreate: {
@@ -2286,6 +2625,27 @@ export interface components {
              * @enum {string}
              */
             type: "item.updated";
+        };
+        /** @description Values of exactly those fields of an item that change. */
+        ItemValues: {
+            allergens?: components["schemas"]["Allergens"];
+            /** @description The category that holds the item. */
+            category?: components["schemas"]["CategoryKey"];
+            description?: components["schemas"]["Description"];
+            dietary_tags?: components["schemas"]["DietaryTags"];
+            /** @description Your own identifier for the item, or `null`. */
+            external_id?: components["schemas"]["ExternalId"];
+            /**
+             * @description Whether the item can be ordered.
+             * @example true
+             */
+            is_available?: boolean;
+            name?: components["schemas"]["Name"];
+            photo_url?: components["schemas"]["PhotoUrl"];
+            price?: components["schemas"]["Price"];
+            /** @description Position within the category. */
+            sort_order?: components["schemas"]["SortOrder"];
+            unavailable_until?: components["schemas"]["UnavailableUntil"];
         };
         /**
          * @description One label, stored as it is given.
@@ -2499,6 +2859,25 @@ export interface components {
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
         };
+        /** @description A change of the menu's own fields. */
+        MenuChange: {
+            new: components["schemas"]["MenuValues"];
+            old: components["schemas"]["MenuValues"];
+        };
+        /** @description The content of a menu. Arrays are in display order, so positions are not written down. A field that is absent keeps its value, or takes its default in a new record; a category or item that is absent is deleted. The `external_id` and `sort_order` of the menu itself say where it stands, not what it holds, and are not part of it. */
+        MenuContent: {
+            /** @description All categories in display order. They may hold 10,000 items together. */
+            categories: components["schemas"]["CategoryContent"][];
+            /** @example Served from five until close. */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description Whether the menu is in use now.
+             * @example true
+             */
+            is_active?: boolean;
+            /** @example Evening menu */
+            name?: components["schemas"]["Name"];
+        };
         /** @description The menu to make. */
         MenuCreate: {
             /**
@@ -2557,6 +2936,35 @@ export interface components {
              */
             type: "menu.created";
         };
+        /**
+         * @description A whole menu as CSV (RFC 4180), one record a row. The first row names the columns, in any order:
+         *
+         *     | column | in rows | meaning |
+         *     |---|---|---|
+         *     | `record` | all | `menu`, `category` or `item` |
+         *     | `category_external_id`, `category_id` | category, item | the category of this row, or the one that holds the item; the identifier only where there is no `external_id` |
+         *     | `external_id`, `item_id` | item | the item; the identifier only where there is no `external_id` |
+         *     | `name`, `description` | all | |
+         *     | `price`, `photo_url`, `allergens`, `dietary_tags` | item | |
+         *     | `is_active` | menu | |
+         *     | `is_available`, `unavailable_until` | item | |
+         *
+         *     Categories are in the order of their rows, items of a category in the order of theirs; which comes first, a category
+         *     or its items, does not matter. There may be one `menu` row. A column that is left out keeps what is stored.
+         *     An empty cell clears `description`, `photo_url`, `allergens` and `dietary_tags`, keeps `is_active` and
+         *     `is_available`, and means no plan in `unavailable_until`; in any other column it is a value that is missing.
+         *
+         *     A list in one cell is itself a row of CSV, with `;` between the labels. A text that a spreadsheet would take for a
+         *     formula, because it begins with `=`, `+`, `-`, `@`, a tab or a line break, has an apostrophe before it; one such
+         *     apostrophe is taken off when the document is read.
+         *
+         *     Written as UTF-8 with a byte order mark and CRLF. Read as UTF-8 with or without the mark, with any line ends, and
+         *     with commas, semicolons or tabs between the cells.
+         * @example record,category_external_id,external_id,name,price,allergens
+         *     category,NIGIRI,,Nigiri,,
+         *     item,NIGIRI,POS-1042,Salmon nigiri,4.5,fish;soy;wheat
+         */
+        MenuCsv: string;
         /** @description A menu was deleted. */
         MenuDeletedEvent: {
             /** @description The last state of the menu, as the API shows it. */
@@ -2625,11 +3033,41 @@ export interface components {
         MenuDetailResponse: {
             data: components["schemas"]["MenuDetail"];
         };
+        /** @description The difference between a menu and a document, one entry for each record that changes. */
+        MenuDiff: {
+            categories: components["schemas"]["CategoryChanges"];
+            /**
+             * @description Whether this is only what an import would do.
+             * @example true
+             */
+            dry_run: boolean;
+            items: components["schemas"]["ItemChanges"];
+            /** @description Change of the menu's own fields; `null` when they stay as they are. */
+            menu: components["schemas"]["MenuChange"] | null;
+            /**
+             * @description The menu.
+             * @example 7
+             */
+            menu_id: components["schemas"]["Id"];
+        };
+        /** @description What an import did, or would do. */
+        MenuDiffResponse: {
+            data: components["schemas"]["MenuDiff"];
+        };
+        /** @description A whole menu as one document, as exportMenu gives it and importMenu takes it. */
+        MenuDocument: {
+            data: components["schemas"]["MenuContent"];
+        };
         /** @description One page of menus, ordered by identifier. */
         MenuList: {
             /** @description The menus of this page. */
             data: components["schemas"]["Menu"][];
             next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description The whole order of a menu: its categories in display order, each with its items in display order. Every category and every item of the menu is named exactly once. */
+        MenuOrder: {
+            /** @description All categories of the menu, first one first. */
+            categories: components["schemas"]["CategoryOrder"][];
         };
         /** @description Old values of exactly the fields that changed. `version` and `updated_at`, which change every time, are not repeated here. */
         MenuPrevious: {
@@ -2729,6 +3167,18 @@ export interface components {
              */
             type: "menu.updated";
         };
+        /** @description Values of exactly those fields of the menu that change. */
+        MenuValues: {
+            /** @example Served from five until close. */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description Whether the menu is in use.
+             * @example true
+             */
+            is_active?: boolean;
+            /** @example Evening menu */
+            name?: components["schemas"]["Name"];
+        };
         /**
          * Format: date-time
          * @description A moment with its time zone, RFC 3339.
@@ -2740,6 +3190,24 @@ export interface components {
          * @example Salmon nigiri
          */
         Name: string;
+        /** @description A category that the import makes. */
+        NewCategory: {
+            /**
+             * @description Your own identifier for the category.
+             * @example NIGIRI
+             */
+            external_id: components["schemas"]["ExternalKey"];
+            /** @example Nigiri */
+            name: components["schemas"]["Name"];
+        };
+        /** @description An item that the import makes. */
+        NewItem: {
+            /** @description The category that will hold the item. */
+            category: components["schemas"]["CategoryKey"];
+            /** @description Your own identifier for the item. */
+            external_id: components["schemas"]["ExternalKey"];
+            name: components["schemas"]["Name"];
+        };
         /**
          * Format: date-time
          * @description When the next attempt is due, in UTC; while one is under way, when it is repeated should its outcome get lost. `null` when the delivery is held or final.
@@ -3293,6 +3761,30 @@ export interface components {
                 "application/problem+json": components["schemas"]["Error"];
             };
         };
+        /** @description `Accept` names no media type that this operation answers in. */
+        NotAcceptable: {
+            headers: {
+                /**
+                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";r=1187;t=42
+                 */
+                RateLimit?: string;
+                /**
+                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";q=1200;w=60
+                 */
+                "RateLimit-Policy"?: string;
+                /**
+                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @example req-0196f3a1c2d4
+                 */
+                "X-Request-Id"?: components["schemas"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Error"];
+            };
+        };
         /** @description The record does not exist, or not under this parent, or the identifier is not a valid one. */
         NotFound: {
             headers: {
@@ -3335,6 +3827,38 @@ export interface components {
                  * @example "default";q=1200;w=60
                  */
                 "RateLimit-Policy"?: string;
+                /**
+                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @example req-0196f3a1c2d4
+                 */
+                "X-Request-Id"?: components["schemas"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The document is still as the `ETag` in `If-None-Match` says. No body. */
+        NotModifiedNegotiated: {
+            headers: {
+                /**
+                 * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                 * @example "7"
+                 */
+                ETag: string;
+                /**
+                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";r=1187;t=42
+                 */
+                RateLimit?: string;
+                /**
+                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";q=1200;w=60
+                 */
+                "RateLimit-Policy"?: string;
+                /**
+                 * @description The answer depends on what `Accept` asks for.
+                 * @example Accept
+                 */
+                Vary: "Accept";
                 /**
                  * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                  * @example req-0196f3a1c2d4
@@ -3662,6 +4186,11 @@ export interface components {
          */
         DietaryTagFilter: components["schemas"]["Label"][];
         /**
+         * @description With `true` nothing is changed; the answer is what would be.
+         * @example true
+         */
+        DryRun: boolean;
+        /**
          * @description Identifier of the event. A value that is not a valid identifier is answered 404.
          * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f809
          */
@@ -3779,6 +4308,11 @@ export interface components {
          * @example 5
          */
         WebhookId: components["schemas"]["Id"];
+        /**
+         * @description With `true` the document also holds `is_active` of the menu, and `is_available` and `unavailable_until` of its items.
+         * @example true
+         */
+        WithAvailability: boolean;
     };
     requestBodies: never;
     headers: {
@@ -3827,6 +4361,11 @@ export interface components {
          * @example 12
          */
         "Retry-After": number;
+        /**
+         * @description The answer depends on what `Accept` asks for.
+         * @example Accept
+         */
+        Vary: "Accept";
         /**
          * @description How to authenticate: `Bearer`, with what was wrong with the token that was sent (RFC 6750, section 3), or `Basic` at the token endpoint.
          * @example Bearer error="invalid_token", error_description="The token has expired."
@@ -4606,6 +5145,82 @@ export interface operations {
             default: components["responses"]["UnexpectedError"];
         };
     };
+    setAvailability: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AvailabilityUpdate"];
+            };
+        };
+        responses: {
+            /** @description What became of each row. */
+            200: {
+                headers: {
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AvailabilityResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
     listCategories: {
         parameters: {
             query?: {
@@ -4943,6 +5558,152 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    exportMenu: {
+        parameters: {
+            query?: {
+                /**
+                 * @description With `true` the document also holds `is_active` of the menu, and `is_available` and `unavailable_until` of its items.
+                 * @example true
+                 */
+                availability?: components["parameters"]["WithAvailability"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` you hold. When it is still current, the answer is 304 without a body.
+                 * @example "7"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The menu as a document. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description The answer depends on what `Accept` asks for.
+                     * @example Accept
+                     */
+                    Vary: "Accept";
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MenuDocument"];
+                    "text/csv": components["schemas"]["MenuCsv"];
+                };
+            };
+            304: components["responses"]["NotModifiedNegotiated"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    importMenu: {
+        parameters: {
+            query?: {
+                /**
+                 * @description With `true` nothing is changed; the answer is what would be.
+                 * @example true
+                 */
+                dry_run?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MenuDocument"];
+                "text/csv": components["schemas"]["MenuCsv"];
+            };
+        };
+        responses: {
+            /** @description What changed, or with `dry_run` would change. The `ETag` is that of the menu after this call. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MenuDiffResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
             default: components["responses"]["UnexpectedError"];
@@ -5412,6 +6173,72 @@ export interface operations {
             404: components["responses"]["NotFound"];
             409: components["responses"]["IdempotencyConflict"];
             412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    reorderMenu: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MenuOrder"];
+            };
+        };
+        responses: {
+            /** @description The menu after the change. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MenuDetailResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
             default: components["responses"]["UnexpectedError"];

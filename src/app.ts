@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { maxHeaderSize } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import document from '../generated/openapi.json' with { type: 'json' };
@@ -15,17 +16,19 @@ import { ApiError, badRequest } from './http/errors.ts';
 import { registerHealth } from './http/health.ts';
 import { answerError, problem } from './http/problem.ts';
 import { createLimits } from './http/rate-limits.ts';
-import { maxUrlLength, refuseUnrouted } from './http/routing.ts';
+import { refuseUnrouted } from './http/routing.ts';
 import { createSeal } from './seal.ts';
+import { userAgent } from './version.ts';
+import { createSender } from './webhooks/delivery/deliver.ts';
 
-export type Parts = Pick<Context, 'database' | 'destination' | 'send' | 'eventCommitted'>;
+export type Parts = Pick<Context, 'database' | 'destination' | 'eventCommitted'>;
 
 /**
  * Builds the server, ready to listen but not listening.
  * @throws when the contract and its handlers differ, or the database's keys cannot be read.
  */
 export async function buildApp(
-  config: Pick<Config, 'rateLimitPerMinute' | 'encryptionKey' | 'logLevel'>,
+  config: Pick<Config, 'rateLimitPerMinute' | 'logLevel'> & { encryptionKey: Buffer },
   parts: Parts,
 ): Promise<FastifyInstance> {
   const app = Fastify({
@@ -34,22 +37,24 @@ export async function buildApp(
     requestIdHeader: false,
     genReqId: (request) => saneRequestId(request.headers['x-request-id']) ?? `req_${randomUUID()}`,
     bodyLimit,
-    // Node would close the connection of a request without Host, or with another Expect, without a word why.
-    http: { requireHostHeader: false, connectionsCheckingInterval: 1_000 },
-    requestTimeout: 30_000,
-    routerOptions: { maxParamLength: maxUrlLength, ignoreTrailingSlash: false },
+    // Node itself would answer a request without Host, but without a body.
+    http: { requireHostHeader: false, headersTimeout: 30_000, connectionsCheckingInterval: 1_000 },
+    requestTimeout: 60_000,
+    // Lengths are the matter of refuseUnrouted and of the contract.
+    routerOptions: { maxParamLength: maxHeaderSize, ignoreTrailingSlash: false },
     frameworkErrors: answerError,
     clientErrorHandler: answerClientError,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
   });
+  // Likewise for an Expect that is not 100-continue; RFC 9110, section 10.1.1 lets a server ignore it.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.setErrorHandler(answerError);
   app.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id));
   refuseUnrouted(app);
   logEachAnswer(app);
 
-  const { database } = parts;
+  const { database, destination } = parts;
   const seal = createSeal(config.encryptionKey);
   const keys = await loadSigningKeys(database, seal);
   const tokens = await registerTokens(app, keys);
@@ -64,7 +69,7 @@ export async function buildApp(
   await registerContract(
     app,
     document,
-    { ...parts, tokens, seal },
+    { ...parts, tokens, seal, send: createSender({ destination, userAgent }) },
     {
       authenticate: (operationId, alternatives) =>
         authenticate({ tokens, findCaller, limits }, operationId, alternatives),
@@ -84,7 +89,7 @@ function logEachAnswer(app: FastifyInstance): void {
     request.log.info(
       {
         method: request.method,
-        path: request.url.split('?', 1)[0],
+        path: request.url.split('?', 1)[0]?.slice(0, 256),
         operation: request.routeOptions.config.operationId,
         client: request.caller?.clientId,
         status: reply.statusCode,

@@ -11,6 +11,7 @@ import { createItem } from './items/create-item.ts';
 import { deleteItem } from './items/delete-item.ts';
 import { getItem } from './items/get-item.ts';
 import { listItems } from './items/list-items.ts';
+import { setAvailability } from './items/set-availability.ts';
 import { toggleItem } from './items/toggle-item.ts';
 import { updateItem } from './items/update-item.ts';
 import { createLocation } from './locations/create-location.ts';
@@ -20,8 +21,11 @@ import { listLocations } from './locations/list-locations.ts';
 import { updateLocation } from './locations/update-location.ts';
 import { createMenu } from './menus/create-menu.ts';
 import { deleteMenu } from './menus/delete-menu.ts';
+import { exportMenu } from './menus/export-menu.ts';
 import { getMenu } from './menus/get-menu.ts';
+import { importMenu } from './menus/import-menu.ts';
 import { listMenus } from './menus/list-menus.ts';
+import { reorderMenu } from './menus/reorder-menu.ts';
 import { toggleMenu } from './menus/toggle-menu.ts';
 import { updateMenu } from './menus/update-menu.ts';
 import { createWebhook } from './webhooks/create-webhook.ts';
@@ -53,6 +57,9 @@ export const handlers = {
   updateMenu,
   deleteMenu,
   toggleMenu,
+  reorderMenu,
+  exportMenu,
+  importMenu,
 
   listCategories,
   createCategory,
@@ -66,6 +73,7 @@ export const handlers = {
   updateItem,
   deleteItem,
   toggleItem,
+  setAvailability,
 
   createWebhook,
   listWebhooks,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { type Reach, reachOf, withinReach } from '../accounts/reach.ts';
+import { sortOrder } from '../db/sort-order.ts';
 import { build, statement } from '../db/statement.ts';
 import { recordEvents } from '../events/record.ts';
 import { notFound } from '../http/errors.ts';
@@ -38,9 +39,6 @@ interface NewCategory extends Reach {
   request_id: string;
 }
 
-const afterLast = sql`(select least(coalesce(max(sort_order), -1) + 1::bigint, 2147483647) from category
-  where menu_id = home.menu_id and account_id = home.account_id)`;
-
 const insert = statement<NewCategory, { category_id: number; etag: string; category: Json<Category> }>((p) =>
   build
     // Held from the start: a menu that is being deleted is then none, not a foreign key that fails.
@@ -65,7 +63,7 @@ const insert = statement<NewCategory, { category_id: number; etag: string; categ
               'menu_id',
               p('name', 'text').as('name'),
               p('description', 'text').as('description'),
-              sql<number>`coalesce(${p('sort_order', 'integer')}, ${afterLast})`.as('sort_order'),
+              sortOrder(p('sort_order', 'integer'), 'category', 'menu_id').as('sort_order'),
               p('external_id', 'text').as('external_id'),
             ]),
         )

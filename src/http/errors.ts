@@ -66,6 +66,11 @@ export function methodNotAllowed(method: string, allow: string): ApiError {
   );
 }
 
+export function notAcceptable(offered: readonly string[]): ApiError {
+  const detail = `This is answered as ${offered.join(' or ')}.`;
+  return new ApiError(406, 'Not Acceptable', 'not_acceptable', detail);
+}
+
 export function locationNotEmpty(): ApiError {
   return new ApiError(
     409,
@@ -121,10 +126,16 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   );
 }
 
-export function parameterError(errors: FieldError[]): ApiError {
-  const detail = errors.map((error) => `${error.field || 'body'} ${error.message}`).join('; ');
+/** As many faults as the contract's Error may hold. */
+export const listedFaults = 1000;
+
+/** @param count how many faults there are, when `errors` holds only some of them. */
+export function parameterError(errors: FieldError[], count = errors.length): ApiError {
+  const listed = errors.slice(0, listedFaults);
+  const faults = listed.map((error) => `${error.field || 'body'} ${error.message}`).join('; ');
+  const detail = count > listed.length ? `The first ${listed.length} of ${count} faults: ${faults}` : faults;
   return new ApiError(422, 'Parameter Error', 'parameter_error', detail.slice(0, 1000).toWellFormed(), {
-    errors,
+    errors: listed,
   });
 }
 

@@ -17,9 +17,9 @@ import {
 export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (thrown instanceof OAuthFault) return answerOAuthFault(thrown, reply);
   let error = translate(thrown, request);
-  const operationId = request.routeOptions.config?.operationId;
   // Fastify runs no hooks for what it refuses while routing.
   reply.header('X-Request-Id', request.id);
+  const operationId = request.routeOptions.config?.operationId;
   if (error.status === 422 && operationId) {
     if (operationId === 'issueToken') return answerOAuthFault(asOAuthFault(error), reply);
     error = documented(error, operationId);

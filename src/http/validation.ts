@@ -1,7 +1,9 @@
 import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { FastifyRequest, FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
-import { type FieldError, notFound, parameterError } from './errors.ts';
+import type { components } from '../../generated/api.ts';
+import document from '../../generated/openapi.json' with { type: 'json' };
+import { type FieldError, listedFaults, notFound, parameterError } from './errors.ts';
 
 const options: Options = {
   strict: true,
@@ -12,10 +14,10 @@ const options: Options = {
   keywords: ['example', 'discriminator', 'xml', 'externalDocs'],
 };
 
-const maxFaults = 100;
-
 // Bodies say what they mean: nothing is coerced, dropped or filled in.
-const bodies = withFormats(new Ajv2020(options));
+const bodies = withFormats(new Ajv2020(options))
+  .addKeyword('components')
+  .addSchema({ components: { schemas: document.components.schemas } }, 'contract');
 // Everything in a URL or header is text at first.
 const parameters = withFormats(new Ajv2020({ ...options, coerceTypes: 'array', useDefaults: true }));
 
@@ -28,11 +30,23 @@ export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpP
   return withCanonicalIntegers(parameters.compile(closed), schema as ObjectSchema);
 };
 
+/**
+ * Checks what a handler has made of a body that comes in several media types.
+ * @param name a schema of the contract.
+ */
+export function schemaFaults(name: keyof components['schemas'], value: unknown): FieldError[] {
+  const validate = bodies.getSchema(`contract#/components/schemas/${name}`);
+  if (!validate) throw new Error(`the contract has no schema ${name}`);
+  return validate(value) ? [] : (validate.errors ?? []).map((error) => fieldError(error, 'body'));
+}
+
 /** Turns Ajv's errors into ours: all faults at once, except that a path without a valid id is no record (404). */
 export function explainFaults(errors: FastifySchemaValidationError[], part: string): Error {
   if (part === 'params') return notFound('There is no record at this path: its ids are not valid.');
+  const listed = (errors as ErrorObject[]).slice(0, listedFaults);
   return parameterError(
-    (errors as ErrorObject[]).slice(0, maxFaults).map((error) => fieldError(error, part)),
+    listed.map((error) => fieldError(error, part)),
+    errors.length,
   );
 }
 
@@ -48,7 +62,7 @@ export async function requireReadableQuery({ url, query, routeOptions }: Fastify
     ...broken.map((name) => ({ field: name, code: 'characters', message: 'is not percent-encoded UTF-8' })),
     ...unknown.map((name) => ({ field: name, code: 'unknown', message: 'is not known here' })),
   ];
-  if (errors.length > 0) throw parameterError(errors.slice(0, maxFaults).map(shortened));
+  if (errors.length > 0) throw parameterError(errors.map(shortened));
 }
 
 function isPercentEncoded(text: string): boolean {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { type Reach, reachOf, withinReach } from '../accounts/reach.ts';
+import { sortOrder } from '../db/sort-order.ts';
 import { build, statement } from '../db/statement.ts';
 import { recordEvents } from '../events/record.ts';
 import { parameterError } from '../http/errors.ts';
@@ -56,9 +57,6 @@ interface NewItem extends Reach {
   request_id: string;
 }
 
-const afterLast = sql`(select least(coalesce(max(sort_order), -1) + 1::bigint, 2147483647) from item
-  where category_id = home.category_id and account_id = home.account_id)`;
-
 const insert = statement<NewItem, { item_id: number; etag: string; item: Json<Item> }>((p) =>
   build
     // Held from the start: a category that is being deleted is then none, not a foreign key that fails.
@@ -106,7 +104,7 @@ const insert = statement<NewItem, { item_id: number; etag: string; item: Json<It
               p('dietary_tags', 'text[]').as('dietary_tags'),
               p('is_available', 'boolean').as('is_available'),
               p('unavailable_until', 'timestamptz').as('unavailable_until'),
-              sql<number>`coalesce(${p('sort_order', 'integer')}, ${afterLast})`.as('sort_order'),
+              sortOrder(p('sort_order', 'integer'), 'item', 'category_id').as('sort_order'),
               p('external_id', 'text').as('external_id'),
             ]),
         )

@@ -3,7 +3,8 @@ import type { Database } from '../db/database.ts';
 import { build, statement } from '../db/statement.ts';
 import { recordEvents } from '../events/record.ts';
 import { touchMenus } from '../menus/menu.ts';
-import { changedItem, itemJson, storedItemJson } from './item.ts';
+import { previousFields } from './availability.ts';
+import { changedItem } from './item.ts';
 
 /**
  * Writes down what readers see already: items whose `unavailable_until` has passed are available again, each with
@@ -39,13 +40,7 @@ const restore = statement<{ request_id: string | null }, { item_id: number }>((p
               .$asTuple('item_id', 'account_id'),
           ),
         )
-        .returning([
-          ...changedItem(
-            sql`array['item.toggled']`,
-            sql`changed_fields(${storedItemJson('old')}, ${itemJson('new')})`,
-          ),
-          'item.item_id',
-        ]),
+        .returning([...changedItem(sql`array['item.toggled']`, previousFields()), 'item.item_id']),
     )
     .with('recorded', () => recordEvents('changed', p))
     .with('touched', () => touchMenus('changed'))

@@ -18,7 +18,7 @@ import type { Call, Reply } from '../http/handler.ts';
 import { data, type Json } from '../http/json.ts';
 import { ok } from '../http/reply.ts';
 import { touchMenus } from '../menus/menu.ts';
-import { requireSensibleAbsence } from './availability.ts';
+import { previousFields, requireSensibleAbsence, switched } from './availability.ts';
 import {
   changedItem,
   type Item,
@@ -28,7 +28,6 @@ import {
   itemTag,
   lapsed,
   requireItem,
-  storedItemJson,
 } from './item.ts';
 
 type Body = Call<'updateItem'>['body'];
@@ -96,9 +95,9 @@ function nextItem(p: Param<Values>) {
 const plainFields = Object.keys(fieldTypes).filter((field) => !stockFields.includes(field));
 
 const eventTypes = sql<EventType[]>`array_remove(array[
-  case when old.is_available <> new.is_available then 'item.toggled' end,
+  case when ${switched()} then 'item.toggled' end,
   case when ${changed(plainFields)}
-    or old.is_available = new.is_available and old.unavailable_until is distinct from new.unavailable_until
+    or not ${switched()} and old.unavailable_until is distinct from new.unavailable_until
     then 'item.updated' end], null)`;
 
 const update = statement<Values, Row>((p) => {
@@ -123,10 +122,7 @@ const update = statement<Values, Row>((p) => {
         .where(differs('item', next))
         // The foreign key would lock the new category too, but last: after the menu, out of order.
         .where(sql<boolean>`(select count(*) from target) >= 0`)
-        .returning([
-          ...changedItem(eventTypes, sql`changed_fields(${storedItemJson('old')}, ${itemJson('new')})`),
-          itemTag('new').as('etag'),
-        ]),
+        .returning([...changedItem(eventTypes, previousFields()), itemTag('new').as('etag')]),
     )
     .with('recorded', () => recordEvents('changed', p))
     .with('touched', () => touchMenus('changed'))

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { type Reach, reachOf, withinReach } from '../accounts/reach.ts';
+import { sortOrder } from '../db/sort-order.ts';
 import { build, statement } from '../db/statement.ts';
 import { recordEvents } from '../events/record.ts';
 import { parameterError } from '../http/errors.ts';
@@ -38,9 +39,6 @@ interface NewMenu extends Reach {
   request_id: string;
 }
 
-const afterLast = sql`(select least(coalesce(max(sort_order), -1) + 1::bigint, 2147483647) from menu
-  where location_id = home.location_id and account_id = home.account_id)`;
-
 const insert = statement<NewMenu, { menu_id: number; etag: string; menu: Json<Menu> }>((p) =>
   build
     .with('home', (db) =>
@@ -72,7 +70,7 @@ const insert = statement<NewMenu, { menu_id: number; etag: string; menu: Json<Me
               p('name', 'text').as('name'),
               p('description', 'text').as('description'),
               p('is_active', 'boolean').as('is_active'),
-              sql<number>`coalesce(${p('sort_order', 'integer')}, ${afterLast})`.as('sort_order'),
+              sortOrder(p('sort_order', 'integer'), 'menu', 'location_id').as('sort_order'),
               p('external_id', 'text').as('external_id'),
             ]),
         )

@@ -64,14 +64,16 @@ export function changedMenu(
 
 /**
  * The CTE that marks the menus of the CTE `changes` as changed inside. Every write locks in one order, so that none
- * waits for another in a circle: categories, items, menus, each by id.
+ * waits for another in a circle: categories, items, menus, each by id. The arrays are complete, and with them every
+ * change, before the first menu is locked.
  */
 export function touchMenus(changes: string): RawBuilder<Record<string, unknown>> {
   return sql`(
     update menu set content_version = content_version + 1
     where (menu_id, account_id) in (
       select menu_id, account_id from menu
-      where (menu_id, account_id) in (select menu_id, account_id from ${sql.table(changes)})
+      where menu_id = any (array(select menu_id from ${sql.table(changes)}))
+        and account_id = any (array(select account_id from ${sql.table(changes)}))
       order by menu_id for no key update))`;
 }
 

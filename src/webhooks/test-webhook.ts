@@ -59,5 +59,5 @@ function exampleOf(type: EventType): object {
   const examples = document.webhooks[type].post.requestBody.content['application/json'].examples;
   const [{ $ref }] = Object.values(examples) as [{ $ref: string }];
   const name = $ref.slice($ref.lastIndexOf('/') + 1) as keyof typeof document.components.examples;
-  return document.components.examples[name].value;
+  return document.components.examples[name].value as object;
 }

@@ -4,7 +4,6 @@ import { buildApp } from '../../src/app.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { requireComplete } from '../../src/http/contract.ts';
 import { handlers } from '../../src/operations.ts';
-import { createSender } from '../../src/webhooks/delivery/deliver.ts';
 import { createDestination } from '../../src/webhooks/delivery/destination.ts';
 import { cloneDatabase, encryptionKey } from '../support/service.ts';
 
@@ -37,7 +36,6 @@ t.test('each difference is named', async (t) => {
 t.test('the service refuses to start when they differ', async (t) => {
   const database = openDatabase(await cloneDatabase(t));
   const destination = createDestination({ allowedNetworks: [] });
-  const send = createSender({ destination, userAgent: 'test' });
   t.teardown(async () => {
     await database.destroy();
     await destination.close();
@@ -45,7 +43,7 @@ t.test('the service refuses to start when they differ', async (t) => {
   const start = () =>
     buildApp(
       { rateLimitPerMinute: 1, encryptionKey, logLevel: 'silent' },
-      { database, destination, send, eventCommitted: () => {} },
+      { database, destination, eventCommitted: () => {} },
     );
   const served = handlers as Partial<Handlers>;
   const { getItem } = handlers;

@@ -5,7 +5,6 @@ import t from 'tap';
 import { buildApp } from '../../src/app.ts';
 import type { Database } from '../../src/db/database.ts';
 import { removeOldKeys } from '../../src/http/idempotency.ts';
-import { createSender } from '../../src/webhooks/delivery/deliver.ts';
 import { createDestination } from '../../src/webhooks/delivery/destination.ts';
 import { createApi } from '../support/api.ts';
 import { encryptionKey, startTestService } from '../support/service.ts';
@@ -213,10 +212,9 @@ t.test('a key survives a restart, and the relay hears of an event once it is com
   const answers = [];
   for (let start = 0; start < 2; start++) {
     const destination = createDestination({ allowedNetworks: [] });
-    const send = createSender({ destination, userAgent: 'test' });
     const app = await buildApp(
       { rateLimitPerMinute: 1000, encryptionKey, logLevel: 'silent' },
-      { database, destination, send, eventCommitted: () => void seen.push(countOf(database, 'event')) },
+      { database, destination, eventCommitted: () => void seen.push(countOf(database, 'event')) },
     );
     const url = await app.listen({ port: 0, host: '127.0.0.1' });
     answers.push(await createApi(url, credentials).post(path, undefined, { headers }));

@@ -48,7 +48,6 @@ export async function startTestService(t: Test, options: TestServiceOptions = {}
   const connection = await cloneDatabase(t);
   const database = openDatabase(options.connect ? await options.connect(connection) : connection);
   const destination = createDestination({ allowedNetworks: options.allowedNetworks ?? ['127.0.0.0/8'] });
-  const send = createSender({ destination, userAgent: 'menu-management-service/test' });
   let worker: Worker | undefined;
   const app = await buildApp(
     {
@@ -56,12 +55,12 @@ export async function startTestService(t: Test, options: TestServiceOptions = {}
       encryptionKey,
       logLevel: (process.env['TEST_LOG'] as 'info') ?? 'silent',
     },
-    { database, destination, send, eventCommitted: () => worker?.nudge() },
+    { database, destination, eventCommitted: () => worker?.nudge() },
   );
   if (options.worker) {
     worker = startWorker({
       database,
-      send,
+      send: createSender({ destination, userAgent: 'menu-management-service/test' }),
       seal: createSeal(encryptionKey),
       log: app.log,
       idleMs: 10,

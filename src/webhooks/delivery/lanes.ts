@@ -54,12 +54,12 @@ export async function promoteHeads(
 ): Promise<void> {
   await sql`
     update delivery set state = 'pending', next_attempt_at = now()
-    where state = 'held' and delivery_id in (
-      select head.delivery_id
+    where state = 'held' and (delivery_id, account_id) in (
+      select head.delivery_id, head.account_id
       from unnest(${lanes.map((lane) => lane.webhook_id)}::bigint[], ${lanes.map((lane) => lane.record)}::text[])
         as lane (webhook_id, record),
       lateral (
-        select delivery_id from delivery
+        select delivery_id, account_id from delivery
         where delivery.webhook_id = lane.webhook_id and delivery.record = lane.record
           and delivery.state in ('held', 'pending')
         order by event_sequence limit 1

@@ -91,12 +91,12 @@ async function nextEvents(
   return { events, end: (events.length === batchSize && events.at(-1)) || bound.window_end };
 }
 
-function wanted({ replay_id, webhook_id }: Progress, events: string[]) {
+function wanted({ replay_id, account_id, webhook_id }: Progress, events: string[]) {
   return sql`
     select event.account_id, webhook.webhook_id, event.event_id, event.sequence, event.type, event.record,
       ${replay_id}::bigint as replay_id
     from event join webhook on webhook.account_id = event.account_id and webhook.webhook_id = ${webhook_id}
-    where event.event_id = any (${events}::uuid[]) and ${wants()}
+    where event.event_id = any (${events}::uuid[]) and event.account_id = ${account_id} and ${wants()}
       and not exists (
         select from delivery
         where delivery.webhook_id = webhook.webhook_id and delivery.record = event.record

@@ -1,3 +1,4 @@
+import { removeOldKeys } from '../../http/idempotency.ts';
 import { restoreDueItems } from '../../items/restore-items.ts';
 import { startLoop } from '../../loop.ts';
 import { type DispatcherOptions, startDispatcher } from './dispatcher.ts';
@@ -49,11 +50,13 @@ export function startWorker(options: WorkerOptions): Worker {
   );
   const sweep = createSweep(database, { days: retentionDays });
   const retention = startLoop('retention', () => sweep.next(), { idleMs: 600_000, log });
+  const removeKeys = async () => (await removeOldKeys(database)) > 0;
+  const keys = startLoop('idempotency keys', removeKeys, { idleMs: 600_000, log });
 
   return {
     nudge: relay.nudge,
     async stop() {
-      await Promise.all([retention.stop(), replays.stop(), restore.stop(), relay.stop()]);
+      await Promise.all([keys, retention, replays, restore, relay].map((loop) => loop.stop()));
       await dispatcher.stop();
     },
   };
