@@ -7,7 +7,7 @@ import { createCallers } from './accounts/caller.ts';
 import { loadSigningKeys } from './accounts/signing-keys.ts';
 import { registerTokens } from './accounts/tokens.ts';
 import type { Config } from './config.ts';
-import type { Database } from './db/database.ts';
+import type { Context } from './context.ts';
 import { authenticate } from './http/authenticate.ts';
 import { bodyLimit } from './http/bodies.ts';
 import { registerContract } from './http/contract.ts';
@@ -18,13 +18,10 @@ import { answerError, problem } from './http/problem.ts';
 import { createLimits } from './http/rate-limits.ts';
 import { refuseUnrouted } from './http/routing.ts';
 import { createSeal } from './seal.ts';
-import type { Destination } from './webhooks/delivery/destination.ts';
+import { userAgent } from './version.ts';
+import { createSender } from './webhooks/delivery/deliver.ts';
 
-export interface Parts {
-  database: Database;
-  destination: Destination;
-  eventCommitted: () => void;
-}
+export type Parts = Pick<Context, 'database' | 'destination' | 'eventCommitted'>;
 
 /**
  * Builds the server, ready to listen but not listening.
@@ -32,7 +29,7 @@ export interface Parts {
  */
 export async function buildApp(
   config: Pick<Config, 'rateLimitPerMinute' | 'redisUrl' | 'logLevel'> & { encryptionKey: Buffer },
-  { database, destination, eventCommitted }: Parts,
+  parts: Parts,
 ): Promise<FastifyInstance> {
   const app = Fastify({
     logger: { level: config.logLevel, base: { service: 'menu-management-service' } },
@@ -57,6 +54,7 @@ export async function buildApp(
   logEachAnswer(app);
   endConnectionsOnClose(app);
 
+  const { database, destination } = parts;
   const seal = createSeal(config.encryptionKey);
   const keys = await loadSigningKeys(database, seal);
   const tokens = await registerTokens(app, keys);
@@ -71,7 +69,7 @@ export async function buildApp(
   await registerContract(
     app,
     document,
-    { database, tokens, seal, destination, eventCommitted },
+    { ...parts, tokens, seal, send: createSender({ destination, userAgent }) },
     {
       authenticate: (operationId, alternatives) =>
         authenticate({ tokens, findCaller, limits }, operationId, alternatives),

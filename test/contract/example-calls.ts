@@ -76,8 +76,13 @@ export async function existingRecords({ api, database }: TestService): Promise<I
     })
     .returning('delivery_id')
     .executeTakeFirstOrThrow();
+  const { replay_id } = await database
+    .insertInto('replay')
+    .values({ account_id: event.account_id, webhook_id, position: event.event_id, until: event.event_id })
+    .returning('replay_id')
+    .executeTakeFirstOrThrow();
   const event_id = `evt_${event.event_id.replaceAll('-', '')}`;
-  const ids = { location_id, menu_id, category_id, item_id, webhook_id, event_id, delivery_id };
+  const ids = { location_id, menu_id, category_id, item_id, webhook_id, event_id, delivery_id, replay_id };
   return Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, String(id)]));
 }
 
@@ -90,6 +95,7 @@ export const unknownIds: Ids = {
   webhook_id: '9007199254740991',
   event_id: 'evt_00000000000070008000000000000000',
   delivery_id: '9007199254740991',
+  replay_id: '9007199254740991',
 };
 
 interface Node {
