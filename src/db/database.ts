@@ -29,8 +29,10 @@ export function openDatabase(connection: pg.PoolConfig, options: { max?: number 
     ...connection,
     Client: NamedClient,
   });
-  // An idle connection that dies is replaced by the pool; without a listener it would end the process.
+  // A connection that dies is replaced by the pool; without listeners it would end the process, whether it dies
+  // idle (the pool's event) or between two statements of a transaction (its own).
   pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
   return new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
 }
 

@@ -35,13 +35,15 @@ export interface TestService {
 
 export interface TestServiceOptions {
   rateLimitPerMinute?: number;
+  /** A migrated database to use as it is, in place of a clone. */
+  connection?: pg.PoolConfig;
   /** Start the worker role as well. */
   worker?: Partial<WorkerOptions>;
 }
 
 /** Runs the service on a database of its own, cloned from the template; both are gone when the test ends. */
 export async function startTestService(t: Test, options: TestServiceOptions = {}): Promise<TestService> {
-  const connection = await cloneDatabase(t);
+  const connection = options.connection ?? (await cloneDatabase(t));
   const database = openDatabase(connection);
   const destination = createDestination({ allowedNetworks: ['127.0.0.0/8'] });
   let worker: Worker | undefined;
