@@ -35,6 +35,8 @@ export interface TestService {
 
 export interface TestServiceOptions {
   rateLimitPerMinute?: number;
+  /** A migrated database to use as it is, in place of a clone. */
+  connection?: pg.PoolConfig;
   /** Leads the service to its database by another way, such as a proxy. */
   connect?: (connection: pg.PoolConfig) => Promise<pg.PoolConfig>;
   redisUrl?: string;
@@ -46,7 +48,7 @@ export interface TestServiceOptions {
 
 /** Runs the service on a database of its own, cloned from the template; both are gone when the test ends. */
 export async function startTestService(t: Test, options: TestServiceOptions = {}): Promise<TestService> {
-  const connection = await cloneDatabase(t);
+  const connection = options.connection ?? (await cloneDatabase(t));
   const database = openDatabase(options.connect ? await options.connect(connection) : connection);
   const destination = createDestination({ allowedNetworks: options.allowedNetworks ?? ['127.0.0.0/8'] });
   let worker: Worker | undefined;
