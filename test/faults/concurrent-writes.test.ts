@@ -77,7 +77,7 @@ t.test('whatever writes to one menu at once, none waits in a circle and every ve
     items.push((await makeItem(api, place % 2 ? category : second, { external_id: `POS-${place}` })).item_id);
   const some = () => items.filter(() => Math.random() < 0.5).toSorted(() => Math.random() - 0.5);
   const one = () => items[Math.floor(Math.random() * items.length)];
-  const soon = () => new Date(Date.now() + 20 + Math.random() * 100).toISOString();
+  const soon = () => new Date(Date.now() + 200 + Math.random() * 300).toISOString();
 
   const writes: Record<string, () => Promise<Answer | number>> = {
     setAvailability: () =>
