@@ -72,6 +72,8 @@ function openPrivateKey(seal: Seal, sealed: Buffer): string {
   try {
     return seal.open(sealed);
   } catch {
-    throw new Error('ENCRYPTION_KEY is not the key that this database was set up with');
+    throw new Error(
+      'ENCRYPTION_KEY is not the key that this database was set up with; unset, it is encryption.key in DATA_DIR',
+    );
   }
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { type ApiError, badRequest, methodNotAllowed, notFound, uriTooLong } from './errors.ts';
 
 /** Longest path and query in characters; RFC 9110, section 4.1 asks for 8000 octets at least. */
-export const maxUrlLength = 8192;
+const maxUrlLength = 8192;
 
 /**
  * Refuses what no route serves, before anything else of the request is looked at: an unknown path (404), another

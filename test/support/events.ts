@@ -1,5 +1,5 @@
 import type { Database } from '../../src/db/database.ts';
-import { checkEvent } from './contract.ts';
+import { checkSchema } from './contract.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the contract check has validated it; tests look into it freely
 export type Event = Record<string, any>;
@@ -24,7 +24,7 @@ export async function followEvents(database: Database): Promise<EventLog> {
       .execute();
     seen = rows.at(-1)?.sequence ?? seen;
     const events: Event[] = rows.map((row) => JSON.parse(row.payload));
-    for (const event of events) checkEvent(event);
+    for (const event of events) checkSchema('WebhookPayload', event);
     return events;
   };
   await next();

@@ -72,9 +72,9 @@ export async function claimDue(
       order by random()
     ),
     due as materialized (
-      select delivery_id
+      select delivery_id, account_id
       from endpoint, lateral (
-        select delivery_id from delivery
+        select delivery_id, account_id from delivery
         where delivery.webhook_id = endpoint.webhook_id and state = 'pending' and next_attempt_at <= now()
           and (leased_until is null or leased_until <= now())
         order by next_attempt_at limit greatest(endpoint.places, 0)
@@ -84,7 +84,7 @@ export async function claimDue(
     ),
     claimed as (
       update delivery set leased_until = now() + make_interval(secs => ${leaseMs / 1000})
-      where delivery_id in (select delivery_id from due)
+      where (delivery_id, account_id) in (select delivery_id, account_id from due)
       returning delivery_id, account_id, webhook_id, record, attempts, event_id, leased_until
     )
     select claimed.delivery_id, claimed.account_id, claimed.webhook_id, claimed.record,
@@ -122,6 +122,7 @@ async function writeOutcomes(transaction: Transaction<DB>, outcomes: Outcome[]):
     with outcome as (
       select * from unnest(
         ${column(({ claim }) => claim.delivery_id)}::bigint[],
+        ${column(({ claim }) => claim.account_id)}::bigint[],
         ${column(({ claim }) => claim.leased_until)}::timestamptz[],
         ${column(({ claim }) => claim.number)}::smallint[],
         ${column(({ state }) => state)}::text[],
@@ -131,22 +132,23 @@ async function writeOutcomes(transaction: Transaction<DB>, outcomes: Outcome[]):
         ${column(({ result }) => result.status)}::smallint[],
         ${column(({ result }) => result.error)}::text[],
         ${column(({ result }) => result.responseExcerpt)}::text[]
-      ) as outcome (delivery_id, lease, number, new_state, retry_in_ms, started_at, duration_ms, status, error,
-        response_excerpt)
+      ) as outcome (delivery_id, account_id, lease, number, new_state, retry_in_ms, started_at, duration_ms, status,
+        error, response_excerpt)
     ),
     recorded as (
       update delivery
       set state = new_state, attempts = number, leased_until = null,
         next_attempt_at = now() + make_interval(secs => retry_in_ms / 1000)
       from outcome
-      where delivery.delivery_id = outcome.delivery_id and state = 'pending' and leased_until = lease
-      returning delivery.delivery_id, account_id
+      where delivery.delivery_id = outcome.delivery_id and delivery.account_id = outcome.account_id
+        and state = 'pending' and leased_until = lease
+      returning delivery.delivery_id, delivery.account_id
     ),
     logged as (
       insert into attempt
         (delivery_id, account_id, number, started_at, duration_ms, status, error, response_excerpt)
       select delivery_id, account_id, number, started_at, duration_ms, status, error, response_excerpt
-      from outcome join recorded using (delivery_id)
+      from outcome join recorded using (delivery_id, account_id)
     )
     select delivery_id from recorded`.execute(transaction);
   return rows.map((row) => row.delivery_id);

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../../../generated/database.ts';
 import type { Database } from '../../db/database.ts';
+import { wants } from './filters.ts';
 import { addToLanes, lockEndpoints } from './lanes.ts';
 
 /*
@@ -29,7 +30,7 @@ export interface RelayOptions {
  */
 export async function relayBatch(
   database: Database,
-  { maxEvents = 1000, maxDeliveries = 20_000, retentionDays }: RelayOptions,
+  { maxEvents = 1000, maxDeliveries = 5_000, retentionDays }: RelayOptions,
 ): Promise<number> {
   return database.transaction().execute(async (transaction) => {
     if (!(await lockRelay(transaction))) return 0;
@@ -85,7 +86,7 @@ function firstThatFit(
   events: WaitingEvent[],
   endpoints: readonly { account_id: number }[],
   max: number,
-): string[] {
+): WaitingEvent[] {
   const perAccount = new Map<number, number>();
   for (const { account_id } of endpoints) perAccount.set(account_id, (perAccount.get(account_id) ?? 0) + 1);
   let deliveries = 0;
@@ -93,28 +94,30 @@ function firstThatFit(
     deliveries += perAccount.get(account_id) ?? 0;
     return deliveries > max && place > 0;
   });
-  return events.slice(0, tooMany === -1 ? events.length : tooMany).map((event) => event.event_id);
+  return tooMany === -1 ? events : events.slice(0, tooMany);
 }
 
-async function markRelayed(transaction: Transaction<DB>, events: string[]): Promise<void> {
-  await transaction
-    .updateTable('event')
-    .set({ relayed: true })
-    .where(sql<boolean>`event_id = any (${events}::uuid[])`)
-    .execute();
+async function markRelayed(transaction: Transaction<DB>, events: WaitingEvent[]): Promise<void> {
+  await sql`
+    update event set relayed = true from ${rowsOf(events)} as taken (event_id, account_id)
+    where event.event_id = taken.event_id and event.account_id = taken.account_id`.execute(transaction);
 }
 
 /** Which of these endpoints want which of these events. */
-function wanted(events: string[], webhookIds: number[], retentionDays: number) {
+function wanted(events: WaitingEvent[], webhookIds: number[], retentionDays: number) {
   return sql`
-    select event.account_id, webhook.webhook_id, event.event_id, event.sequence, event.type, event.record
-    from event join webhook on webhook.account_id = event.account_id
-    where event.event_id = any (${events}::uuid[]) and webhook.webhook_id = any (${webhookIds}::bigint[])
-      and (webhook.event_types = '{}'
-        or event.type = any (webhook.event_types)
-        or split_part(event.type, '.', 1) || '.*' = any (webhook.event_types))
-      and (webhook.location_ids = '{}' or event.location_id = any (webhook.location_ids))
-      and (webhook.menu_ids = '{}' or event.menu_id = any (webhook.menu_ids))
-      and (webhook.granted_location_ids is null or event.location_id = any (webhook.granted_location_ids))
+    select event.account_id, webhook.webhook_id, event.event_id, event.sequence, event.type, event.record,
+      null::bigint as replay_id
+    from ${rowsOf(events)} as taken (event_id, account_id)
+    join event using (event_id, account_id)
+    join webhook using (account_id)
+    where webhook.webhook_id = any (${webhookIds}::bigint[]) and ${wants()}
       and (webhook.disabled_at is null or webhook.disabled_at > now() - make_interval(days => ${retentionDays}))`;
+}
+
+// Both columns of the key: by one alone the planner cannot know that it finds a single row, and may scan the table.
+function rowsOf(events: WaitingEvent[]) {
+  const ids = events.map((event) => event.event_id);
+  const accounts = events.map((event) => event.account_id);
+  return sql`unnest(${ids}::uuid[], ${accounts}::bigint[])`;
 }

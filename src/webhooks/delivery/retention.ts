@@ -56,8 +56,8 @@ async function removeOrphans(database: Database, batch: number): Promise<number>
       where webhook_id is not null and not exists (select from webhook where webhook.webhook_id = known.webhook_id)
       limit 1
     )
-    delete from delivery where delivery_id in (
-      select delivery_id from delivery where webhook_id = (select webhook_id from orphan)
+    delete from delivery where (delivery_id, account_id) in (
+      select delivery_id, account_id from delivery where webhook_id = (select webhook_id from orphan)
       order by delivery_id limit ${batch} for update skip locked
     )`.execute(database);
   return Number(numAffectedRows);
@@ -70,15 +70,15 @@ async function removeDeliveries(
 ): Promise<number | null> {
   const { rows } = await sql<{ last: number | null }>`
     with old as (
-      select delivery_id, state from (
-        select delivery_id, state, created_at from delivery
+      select delivery_id, account_id, state from (
+        select delivery_id, account_id, state, created_at from delivery
         where delivery_id > ${after} order by delivery_id limit ${batch}
       ) as next
       where created_at < now() - make_interval(days => ${days})
     ),
     removed as (
-      delete from delivery where state in ('delivered', 'failed') and delivery_id in (
-        select delivery_id from old where state in ('delivered', 'failed'))
+      delete from delivery where state in ('delivered', 'failed') and (delivery_id, account_id) in (
+        select delivery_id, account_id from old where state in ('delivered', 'failed'))
     )
     select max(delivery_id) as last from old`.execute(database);
   return rows[0]?.last ?? null;
