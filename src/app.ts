@@ -7,7 +7,7 @@ import { createCallers } from './accounts/caller.ts';
 import { loadSigningKeys } from './accounts/signing-keys.ts';
 import { registerTokens } from './accounts/tokens.ts';
 import type { Config } from './config.ts';
-import type { Database } from './db/database.ts';
+import type { Context } from './context.ts';
 import { authenticate } from './http/authenticate.ts';
 import { bodyLimit } from './http/bodies.ts';
 import { registerContract } from './http/contract.ts';
@@ -18,21 +18,18 @@ import { answerError, problem } from './http/problem.ts';
 import { createLimits } from './http/rate-limits.ts';
 import { refuseUnrouted } from './http/routing.ts';
 import { createSeal } from './seal.ts';
-import type { Destination } from './webhooks/delivery/destination.ts';
+import { userAgent } from './version.ts';
+import { createSender } from './webhooks/delivery/deliver.ts';
 
-export interface Parts {
-  database: Database;
-  destination: Destination;
-  eventCommitted: () => void;
-}
+export type Parts = Pick<Context, 'database' | 'destination' | 'eventCommitted'>;
 
 /**
  * Builds the server, ready to listen but not listening.
  * @throws when the contract and its handlers differ, or the database's keys cannot be read.
  */
 export async function buildApp(
-  config: Pick<Config, 'rateLimitPerMinute' | 'logLevel'> & { encryptionKey: Buffer },
-  { database, destination, eventCommitted }: Parts,
+  config: Pick<Config, 'rateLimitPerMinute' | 'redisUrl' | 'logLevel'> & { encryptionKey: Buffer },
+  parts: Parts,
 ): Promise<FastifyInstance> {
   const app = Fastify({
     logger: { level: config.logLevel, base: { service: 'menu-management-service' } },
@@ -47,7 +44,6 @@ export async function buildApp(
     routerOptions: { maxParamLength: maxHeaderSize, ignoreTrailingSlash: false },
     frameworkErrors: answerError,
     clientErrorHandler: answerClientError,
-    forceCloseConnections: 'idle',
     return503OnClosing: false,
   });
   // Likewise for an Expect that is not 100-continue; RFC 9110, section 10.1.1 lets a server ignore it.
@@ -56,11 +52,13 @@ export async function buildApp(
   app.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id));
   refuseUnrouted(app);
   logEachAnswer(app);
+  endConnectionsOnClose(app);
 
+  const { database, destination } = parts;
   const seal = createSeal(config.encryptionKey);
   const keys = await loadSigningKeys(database, seal);
   const tokens = await registerTokens(app, keys);
-  const limits = await createLimits(app, config.rateLimitPerMinute);
+  const limits = await createLimits(app, { perMinute: config.rateLimitPerMinute, redisUrl: config.redisUrl });
   const findCaller = createCallers(database);
 
   registerHealth(app, database);
@@ -71,7 +69,7 @@ export async function buildApp(
   await registerContract(
     app,
     document,
-    { database, tokens, seal, destination, eventCommitted },
+    { ...parts, tokens, seal, send: createSender({ destination, userAgent }) },
     {
       authenticate: (operationId, alternatives) =>
         authenticate({ tokens, findCaller, limits }, operationId, alternatives),
@@ -99,6 +97,21 @@ function logEachAnswer(app: FastifyInstance): void {
       },
       'answered',
     );
+  });
+}
+
+// Node closes the idle connections once, at the start; those that are busy then would stay for the keep-alive time.
+function endConnectionsOnClose(app: FastifyInstance): void {
+  let closing = false;
+  app.addHook('preClose', (done) => {
+    closing = true;
+    const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
+    app.server.once('close', () => clearInterval(sweep));
+    done();
+  });
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (closing) reply.header('Connection', 'close');
+    done();
   });
 }
 

@@ -5,7 +5,7 @@ import type { Config } from './config.ts';
 import { openDatabase } from './db/database.ts';
 import { keptEncryptionKey } from './encryption-key.ts';
 import { createSeal } from './seal.ts';
-import { version } from './version.ts';
+import { userAgent } from './version.ts';
 import { createSender } from './webhooks/delivery/deliver.ts';
 import { createDestination } from './webhooks/delivery/destination.ts';
 import { startWorker, type Worker } from './webhooks/delivery/worker.ts';
@@ -34,7 +34,7 @@ export async function serve(config: Config, connection: pg.PoolConfig): Promise<
   if (config.role !== 'api') {
     worker = startWorker({
       database,
-      send: createSender({ destination, userAgent: `menu-management-service/${version}` }),
+      send: createSender({ destination, userAgent }),
       seal: createSeal(encryptionKey),
       log: app.log,
       retentionDays: config.eventRetentionDays,

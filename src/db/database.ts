@@ -1,4 +1,4 @@
-import { CompiledQuery, Kysely, PostgresDialect } from 'kysely';
+import { CompiledQuery, Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
 import type { DB } from '../../generated/database.ts';
 import { isNamed, statementName } from './statement.ts';
@@ -34,6 +34,14 @@ export function openDatabase(connection: pg.PoolConfig, options: { max?: number 
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   return new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
+}
+
+/** Works in the transaction that is open already (as under an Idempotency-Key), or else in one of its own. */
+export function inTransaction<T>(
+  database: Database,
+  work: (transaction: Transaction<DB>) => Promise<T>,
+): Promise<T> {
+  return database.isTransaction ? work(database as Transaction<DB>) : database.transaction().execute(work);
 }
 
 /**

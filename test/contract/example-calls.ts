@@ -11,7 +11,7 @@ export interface ExampleCall extends OperationFacts {
   id: OperationId;
   /** Names of the path parameters, in the order of the path. */
   parameters: string[];
-  /** The first example of the request body; undefined when the operation takes none. */
+  /** The first example of the request body, with its dates in the future; undefined when the operation takes none. */
   example: { mediaType: string; text: string } | undefined;
   /** Names of the text fields of a JSON body. */
   textFields: string[];
@@ -76,8 +76,13 @@ export async function existingRecords({ api, database }: TestService): Promise<I
     })
     .returning('delivery_id')
     .executeTakeFirstOrThrow();
+  const { replay_id } = await database
+    .insertInto('replay')
+    .values({ account_id: event.account_id, webhook_id, position: event.event_id, until: event.event_id })
+    .returning('replay_id')
+    .executeTakeFirstOrThrow();
   const event_id = `evt_${event.event_id.replaceAll('-', '')}`;
-  const ids = { location_id, menu_id, category_id, item_id, webhook_id, event_id, delivery_id };
+  const ids = { location_id, menu_id, category_id, item_id, webhook_id, event_id, delivery_id, replay_id };
   return Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, String(id)]));
 }
 
@@ -90,6 +95,7 @@ export const unknownIds: Ids = {
   webhook_id: '9007199254740991',
   event_id: 'evt_00000000000070008000000000000000',
   delivery_id: '9007199254740991',
+  replay_id: '9007199254740991',
 };
 
 interface Node {
@@ -111,10 +117,16 @@ function exampleOf(facts: OperationFacts): ExampleCall['example'] {
 }
 
 function asText(mediaType: string, value: unknown): string {
-  if (mediaType === 'application/json') return JSON.stringify(value);
+  if (mediaType === 'application/json') return inFuture(JSON.stringify(value));
   if (mediaType === 'application/x-www-form-urlencoded')
     return new URLSearchParams(value as Record<string, string>).toString();
   return String(value);
+}
+
+// The date of an example passes, and is then refused.
+function inFuture(text: string): string {
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+  return text.replaceAll(/("unavailable_until":)"[^"]+"/g, `$1"${tomorrow}"`);
 }
 
 function textFieldsOf(facts: OperationFacts): string[] {

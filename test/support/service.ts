@@ -37,6 +37,9 @@ export interface TestServiceOptions {
   rateLimitPerMinute?: number;
   /** Leads the service to its database by another way, such as a proxy. */
   connect?: (connection: pg.PoolConfig) => Promise<pg.PoolConfig>;
+  redisUrl?: string;
+  /** Networks that webhooks may lead to although they are not public; loopback unless given. */
+  allowedNetworks?: string[];
   /** Start the worker role as well. */
   worker?: Partial<WorkerOptions>;
 }
@@ -45,11 +48,12 @@ export interface TestServiceOptions {
 export async function startTestService(t: Test, options: TestServiceOptions = {}): Promise<TestService> {
   const connection = await cloneDatabase(t);
   const database = openDatabase(options.connect ? await options.connect(connection) : connection);
-  const destination = createDestination({ allowedNetworks: ['127.0.0.0/8'] });
+  const destination = createDestination({ allowedNetworks: options.allowedNetworks ?? ['127.0.0.0/8'] });
   let worker: Worker | undefined;
   const app = await buildApp(
     {
       rateLimitPerMinute: options.rateLimitPerMinute ?? 1_000_000,
+      ...(options.redisUrl && { redisUrl: options.redisUrl }),
       encryptionKey,
       logLevel: (process.env['TEST_LOG'] as 'info') ?? 'silent',
     },
