@@ -47,7 +47,10 @@ async function compareCsv(t: Test, path: string): Promise<void> {
   t.ok(text.length > mebibyte, 'larger than other bodies may be');
   const body = text.replaceAll('fish;soy;wheat', 'fish;soy');
   const started = performance.now();
-  const answer = await api.call('PUT', `${path}?dry_run=true`, { body, headers: { 'content-type': 'text/csv' } });
+  const answer = await api.call('PUT', `${path}?dry_run=true`, {
+    body,
+    headers: { 'content-type': 'text/csv' },
+  });
   t.ok(performance.now() - started < few * 1_000);
   t.equal(answer.body.data.items.updated.length, 5_000, 'as CSV');
 }
@@ -104,7 +107,11 @@ t.test('ten thousand items are the limit, and sixteen mebibytes', async (t) => {
   const tooMany = await api.put(`${path}?dry_run=true`, document(10_001));
   t.match(tooMany, { status: 422, body: { errors: [{ field: '/data/categories', code: 'too_many' }] } });
   t.equal((await api.put(`${path}?dry_run=true`, document(10_000))).body.data.items.created.length, 10_000);
-  const categories = Array.from({ length: 1_001 }, (_, i) => ({ external_id: `C${i}`, name: 'C', items: [] }));
+  const categories = Array.from({ length: 1_001 }, (_, i) => ({
+    external_id: `C${i}`,
+    name: 'C',
+    items: [],
+  }));
   t.match(await api.put(path, { data: { categories } }), { status: 422 });
 
   const headers = { 'content-type': 'application/json' };
@@ -113,7 +120,11 @@ t.test('ten thousand items are the limit, and sixteen mebibytes', async (t) => {
   t.equal((await api.call('PUT', path, { headers, body: body.subarray(0, -1) })).status, 200);
   t.equal((await api.call('PUT', path, { headers, body })).status, 413);
   const menu = `/menus/${menu_id}`;
-  t.equal((await api.call('PUT', menu, { headers, body: body.subarray(0, mebibyte + 1) })).status, 413, 'here alone');
+  t.equal(
+    (await api.call('PUT', menu, { headers, body: body.subarray(0, mebibyte + 1) })).status,
+    413,
+    'here alone',
+  );
 });
 
 t.test('of very many faults the first thousand are told, at little cost', async (t) => {
@@ -126,13 +137,19 @@ t.test('of very many faults the first thousand are told, at little cost', async 
   t.match(answer.body.detail, /^The first 1000 of 6000 faults: /);
 
   const headers = { 'content-type': 'application/json' };
-  for (const body of [`{"data":{"categories":[${'1,'.repeat(6_000_000)}1]}}`, `[${'[],'.repeat(4_000_000)}[]]`]) {
+  for (const body of [
+    `{"data":{"categories":[${'1,'.repeat(6_000_000)}1]}}`,
+    `[${'[],'.repeat(4_000_000)}[]]`,
+  ]) {
     const started = performance.now();
     t.equal((await api.call('PUT', path, { headers, body })).status, 422);
     t.ok(performance.now() - started < 3_000);
   }
   const labels = `record,category_external_id,external_id,name,price,allergens\nitem,N,S,x,1,${';'.repeat(8_000_000)}`;
-  t.equal((await api.call('PUT', path, { headers: { 'content-type': 'text/csv' }, body: labels })).status, 422);
+  t.equal(
+    (await api.call('PUT', path, { headers: { 'content-type': 'text/csv' }, body: labels })).status,
+    422,
+  );
   const rows = `record\n${'x\n'.repeat(4_000_000)}`;
   t.equal((await api.call('PUT', path, { headers: { 'content-type': 'text/csv' }, body: rows })).status, 422);
 });
