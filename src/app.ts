@@ -33,7 +33,7 @@ export interface Parts extends Pick<Context, 'database' | 'destination' | 'event
  * @throws when the contract and its handlers differ, or the database's keys cannot be read.
  */
 export async function buildApp(
-  config: Pick<Config, 'rateLimitPerMinute' | 'logLevel'> & { encryptionKey: Buffer },
+  config: Pick<Config, 'rateLimitPerMinute' | 'redisUrl' | 'logLevel'> & { encryptionKey: Buffer },
   parts: Parts,
 ): Promise<FastifyInstance> {
   const app = Fastify({
@@ -49,7 +49,6 @@ export async function buildApp(
     routerOptions: { maxParamLength: maxHeaderSize, ignoreTrailingSlash: false },
     frameworkErrors: answerError,
     clientErrorHandler: answerClientError,
-    forceCloseConnections: 'idle',
     return503OnClosing: false,
   });
   // Likewise for an Expect that is not 100-continue; RFC 9110, section 10.1.1 lets a server ignore it.
@@ -58,13 +57,14 @@ export async function buildApp(
   app.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id));
   refuseUnrouted(app);
   logEachAnswer(app);
+  endConnectionsOnClose(app);
   if (parts.metrics) registerMetrics(app, parts.metrics);
 
   const { database, destination, eventCommitted } = parts;
   const seal = createSeal(config.encryptionKey);
   const keys = await loadSigningKeys(database, seal);
   const tokens = await registerTokens(app, keys);
-  const limits = await createLimits(app, config.rateLimitPerMinute);
+  const limits = await createLimits(app, { perMinute: config.rateLimitPerMinute, redisUrl: config.redisUrl });
   const findCaller = createCallers(database);
 
   registerHealth(app, database);
@@ -103,6 +103,21 @@ function logEachAnswer(app: FastifyInstance): void {
       },
       'answered',
     );
+  });
+}
+
+// Node closes the idle connections once, at the start; those that are busy then would stay for the keep-alive time.
+function endConnectionsOnClose(app: FastifyInstance): void {
+  let closing = false;
+  app.addHook('preClose', (done) => {
+    closing = true;
+    const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
+    app.server.once('close', () => clearInterval(sweep));
+    done();
+  });
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (closing) reply.header('Connection', 'close');
+    done();
   });
 }
 

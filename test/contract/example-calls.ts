@@ -11,7 +11,7 @@ export interface ExampleCall extends OperationFacts {
   id: OperationId;
   /** Names of the path parameters, in the order of the path. */
   parameters: string[];
-  /** The first example of the request body; undefined when the operation takes none. */
+  /** The first example of the request body, with its dates in the future; undefined when the operation takes none. */
   example: { mediaType: string; text: string } | undefined;
   /** Names of the text fields of a JSON body. */
   textFields: string[];
@@ -117,10 +117,16 @@ function exampleOf(facts: OperationFacts): ExampleCall['example'] {
 }
 
 function asText(mediaType: string, value: unknown): string {
-  if (mediaType === 'application/json') return JSON.stringify(value);
+  if (mediaType === 'application/json') return inFuture(JSON.stringify(value));
   if (mediaType === 'application/x-www-form-urlencoded')
     return new URLSearchParams(value as Record<string, string>).toString();
   return String(value);
+}
+
+// The date of an example passes, and is then refused.
+function inFuture(text: string): string {
+  const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
+  return text.replaceAll(/("unavailable_until":)"[^"]+"/g, `$1"${tomorrow}"`);
 }
 
 function textFieldsOf(facts: OperationFacts): string[] {

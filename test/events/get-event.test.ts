@@ -7,7 +7,7 @@ import { startTestService } from '../support/service.ts';
 t.test('an event is answered byte for byte as it was sent', async (t) => {
   const { api } = await startTestService(t, { worker: {} });
   const receiver = await startReceiver(t);
-  await subscribe(api, receiver);
+  await subscribe(t, api, receiver);
   const [item] = await demoItems(api);
   await api.post(`${item.path}/toggle`);
   const [delivery] = await receiver.until(1);

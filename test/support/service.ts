@@ -38,6 +38,7 @@ export interface TestServiceOptions {
   rateLimitPerMinute?: number;
   /** Leads the service to its database by another way, such as a proxy. */
   connect?: (connection: pg.PoolConfig) => Promise<pg.PoolConfig>;
+  redisUrl?: string;
   /** Networks that webhooks may lead to although they are not public; loopback unless given. */
   allowedNetworks?: string[];
   /** Start the worker role as well. */
@@ -54,6 +55,7 @@ export async function startTestService(t: Test, options: TestServiceOptions = {}
   const app = await buildApp(
     {
       rateLimitPerMinute: options.rateLimitPerMinute ?? 1_000_000,
+      ...(options.redisUrl && { redisUrl: options.redisUrl }),
       encryptionKey,
       logLevel: (process.env['TEST_LOG'] as 'info') ?? 'silent',
     },

@@ -7,8 +7,8 @@ t.test('nothing more is sent to an endpoint that is gone, not even what waits', 
   const { api } = await startTestService(t, { worker: {} });
   const gone = await startReceiver(t);
   const kept = await startReceiver(t);
-  const { webhook_id } = await subscribe(api, gone, { enabled: false });
-  await subscribe(api, kept);
+  const { webhook_id } = await subscribe(t, api, gone, { enabled: false });
+  await subscribe(t, api, kept);
   const [item] = await demoItems(api);
   await api.post(`${item.path}/toggle`);
   await kept.until(1);

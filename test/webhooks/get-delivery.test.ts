@@ -10,7 +10,7 @@ t.test('every attempt is shown: when, how long, what was answered or what went w
     if (nth === 1) return { status: 503, body: 'busy' };
     return nth === 2 ? (response) => response.destroy() : { status: 200, body: 'taken' };
   });
-  const { webhook_id } = await subscribe(api, receiver);
+  const { webhook_id } = await subscribe(t, api, receiver);
   const [item] = await demoItems(api);
   const before = Date.now();
   await api.post(`${item.path}/toggle`);
@@ -42,7 +42,7 @@ t.test('every attempt is shown: when, how long, what was answered or what went w
 t.test('a delivery belongs to its endpoint', async (t) => {
   const { api, database } = await startTestService(t, { worker: {} });
   const receiver = await startReceiver(t);
-  const { webhook_id } = await subscribe(api, receiver);
+  const { webhook_id } = await subscribe(t, api, receiver);
   const other = (await api.post('/webhooks', { url: 'https://hooks.example.com/', enabled: false })).body
     .data;
   const [item] = await demoItems(api);

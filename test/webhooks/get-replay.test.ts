@@ -8,7 +8,7 @@ import { startTestService } from '../support/service.ts';
 t.test('a replay tells what is queued, and what of it is still to be delivered', async (t) => {
   const { api } = await startTestService(t, { worker: {} });
   const receiver = await startReceiver(t);
-  const { webhook_id } = await subscribe(api, receiver);
+  const { webhook_id } = await subscribe(t, api, receiver);
   const [first, second] = await demoItems(api);
   for (const item of [first, second]) await api.post(`${item.path}/toggle`);
   await receiver.until(2);

@@ -13,7 +13,7 @@ t.test('the log shows the latest first, each delivery with its last attempt', as
   const receiver = await startReceiver(t, ({ event }) =>
     event.type === 'item.updated' ? { status: 500, body: 'out of order' } : 204,
   );
-  const { webhook_id } = await subscribe(api, receiver);
+  const { webhook_id } = await subscribe(t, api, receiver);
   const [first, second] = await demoItems(api);
   await api.post(`${first.path}/toggle`);
   await receiver.until(1);

@@ -15,7 +15,7 @@ t.test(
   async (t) => {
     const { api } = await startTestService(t, { worker: {} });
     const receiver = await startReceiver(t);
-    const { webhook_id } = await subscribe(api, receiver);
+    const { webhook_id } = await subscribe(t, api, receiver);
     const [first, second] = await demoItems(api);
     const since = new Date(Date.now() - 60_000).toISOString();
     for (let n = 0; n < 4; n += 1) {
@@ -54,7 +54,7 @@ t.test(
 t.test('events after an event are sent, through the filters as they are now', async (t) => {
   const { api } = await startTestService(t, { worker: {} });
   const receiver = await startReceiver(t);
-  const { webhook_id } = await subscribe(api, receiver);
+  const { webhook_id } = await subscribe(t, api, receiver);
   const [first, second] = await demoItems(api);
   await api.post(`${first.path}/toggle`);
   const [known] = await receiver.until(1);
@@ -87,7 +87,7 @@ t.test('an endpoint made later can have what happened before it', async (t) => {
     return waiting.length === 0;
   });
   const receiver = await startReceiver(t);
-  const { webhook_id } = await subscribe(api, receiver);
+  const { webhook_id } = await subscribe(t, api, receiver);
   await api.post(`/webhooks/${webhook_id}/replay`, { since: '2020-01-01T00:00:00Z' });
   const arrived = await receiver.until(3);
   t.same(
@@ -99,7 +99,7 @@ t.test('an endpoint made later can have what happened before it', async (t) => {
 t.test('what an endpoint holds is not queued twice, and a receiver ends with the newest state', async (t) => {
   const { api } = await startTestService(t, { worker: {} });
   const receiver = await startReceiver(t);
-  const { webhook_id } = await subscribe(api, receiver, { enabled: false });
+  const { webhook_id } = await subscribe(t, api, receiver, { enabled: false });
   const [item] = await demoItems(api);
   for (let n = 0; n < 5; n += 1) await api.post(`${item.path}/toggle`);
   await eventually('all are queued', async () => {

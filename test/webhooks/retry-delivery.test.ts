@@ -15,7 +15,7 @@ const givenUp = () => null;
 t.test('one that failed for good is sent once more, the same bytes under the same id', async (t) => {
   const { api } = await startTestService(t, { worker: { retryDelay: givenUp } });
   const receiver = await startReceiver(t, (_delivery, nth) => (nth === 1 ? 500 : 204));
-  const { webhook_id } = await subscribe(api, receiver);
+  const { webhook_id } = await subscribe(t, api, receiver);
   const [item] = await demoItems(api);
   await api.post(`${item.path}/toggle`);
   const failed = await inState(api, webhook_id, 'failed');
@@ -33,7 +33,7 @@ t.test(
   async (t) => {
     const { api } = await startTestService(t, { worker: { retryDelay: never } });
     const receiver = await startReceiver(t, (_delivery, nth) => (nth === 1 ? 500 : 204));
-    const { webhook_id } = await subscribe(api, receiver);
+    const { webhook_id } = await subscribe(t, api, receiver);
     const [item] = await demoItems(api);
     await api.post(`${item.path}/toggle`);
     const waiting = await eventually('its first attempt has failed', async () => {
@@ -51,7 +51,7 @@ t.test(
 t.test('the retry of a held delivery makes the one it waits for due, so that the order stays', async (t) => {
   const { api } = await startTestService(t, { worker: { retryDelay: never } });
   const receiver = await startReceiver(t, (_delivery, nth) => (nth === 1 ? 500 : 204));
-  const { webhook_id } = await subscribe(api, receiver);
+  const { webhook_id } = await subscribe(t, api, receiver);
   const [item] = await demoItems(api);
   await api.post(`${item.path}/toggle`);
   await eventually('the first has failed', async () => {
@@ -74,7 +74,7 @@ t.test(
   async (t) => {
     const { api, database } = await startTestService(t, { worker: { retryDelay: never } });
     const receiver = await startReceiver(t);
-    const { webhook_id } = await subscribe(api, receiver);
+    const { webhook_id } = await subscribe(t, api, receiver);
     const [item] = await demoItems(api);
     await api.post(`${item.path}/toggle`);
     const first = await inState(api, webhook_id, 'delivered');
@@ -120,7 +120,7 @@ t.test(
 t.test('an attempt that is under way is left alone', async (t) => {
   const { api } = await startTestService(t, { worker: {} });
   const receiver = await startReceiver(t, () => hang);
-  const { webhook_id } = await subscribe(api, receiver);
+  const { webhook_id } = await subscribe(t, api, receiver);
   const [item] = await demoItems(api);
   await api.post(`${item.path}/toggle`);
   await receiver.until(1);
@@ -139,7 +139,7 @@ t.test(
   async (t) => {
     const { api, database } = await startTestService(t, { worker: {} });
     const receiver = await startReceiver(t);
-    const { webhook_id } = await subscribe(api, receiver);
+    const { webhook_id } = await subscribe(t, api, receiver);
     const other = (await api.post('/webhooks', { url: 'https://hooks.example.com/', enabled: false })).body
       .data;
     const [item] = await demoItems(api);

@@ -9,7 +9,7 @@ import { storedText } from '../support/stored-text.ts';
 t.test('until the overlap ends both secrets sign, and either verifies', async (t) => {
   const { api, database } = await startTestService(t, { worker: {} });
   const receiver = await startReceiver(t);
-  const { webhook_id, secret: first } = await subscribe(api, receiver);
+  const { webhook_id, secret: first } = await subscribe(t, api, receiver);
   const rotated = await api.post(`/webhooks/${webhook_id}/rotate-secret`);
   t.match(rotated, { status: 200, headers: { etag: '"2"' }, body: { data: { webhook_id, version: 2 } } });
   const { secret: second } = rotated.body.data;
@@ -28,7 +28,7 @@ t.test('until the overlap ends both secrets sign, and either verifies', async (t
 t.test('when the overlap is over, the old secret signs no more; with none, at once', async (t) => {
   const { api, database } = await startTestService(t, { worker: {} });
   const receiver = await startReceiver(t);
-  const { webhook_id, secret: first } = await subscribe(api, receiver);
+  const { webhook_id, secret: first } = await subscribe(t, api, receiver);
   const rotate = async (overlap_seconds: number): Promise<string> =>
     (await api.post(`/webhooks/${webhook_id}/rotate-secret`, { overlap_seconds })).body.data.secret;
 
@@ -49,7 +49,7 @@ t.test('when the overlap is over, the old secret signs no more; with none, at on
 t.test('five secrets are valid at most; the oldest goes first', async (t) => {
   const { api, database } = await startTestService(t, { worker: {} });
   const receiver = await startReceiver(t);
-  const { webhook_id, secret } = await subscribe(api, receiver);
+  const { webhook_id, secret } = await subscribe(t, api, receiver);
   const secrets = [secret];
   for (let n = 0; n < 6; n += 1) {
     const { body } = await api.post(`/webhooks/${webhook_id}/rotate-secret`, {});

@@ -9,7 +9,7 @@ const eventTypes = document.components.schemas.EventType.enum;
 t.test('every type can be tested: signed, marked, and of no record that exists', async (t) => {
   const { api } = await startTestService(t);
   const receiver = await startReceiver(t, () => ({ status: 202, body: 'thank you' }));
-  const { webhook_id, secret } = await subscribe(api, receiver, { event_types: ['menu.created'] });
+  const { webhook_id, secret } = await subscribe(t, api, receiver, { event_types: ['menu.created'] });
   for (const type of eventTypes) {
     const tested = await api.post(`/webhooks/${webhook_id}/test`, { type });
     t.match(tested, {
@@ -44,7 +44,7 @@ t.test('every type can be tested: signed, marked, and of no record that exists',
 t.test('what the receiver did is answered in words, and disables nothing', async (t) => {
   const { api } = await startTestService(t);
   const receiver = await startReceiver(t);
-  const { webhook_id } = await subscribe(api, receiver, { enabled: false });
+  const { webhook_id } = await subscribe(t, api, receiver, { enabled: false });
   const test = async () =>
     (await api.post(`/webhooks/${webhook_id}/test`, { type: 'item.updated' })).body.data;
 
@@ -81,7 +81,7 @@ t.test('the guard stands before a test too', async (t) => {
 t.test('one test of an account at a time; another account is not held up', async (t) => {
   const { api, client } = await startTestService(t);
   const receiver = await startReceiver(t, () => hang);
-  const { webhook_id } = await subscribe(api, receiver);
+  const { webhook_id } = await subscribe(t, api, receiver);
   const hanging = api.post(`/webhooks/${webhook_id}/test`, { type: 'item.toggled' });
   await receiver.until(1);
   t.match(await api.post(`/webhooks/${webhook_id}/test`, { type: 'item.toggled' }), {
@@ -90,7 +90,7 @@ t.test('one test of an account at a time; another account is not held up', async
   });
   const other = await client({ account: 'Another restaurant group' });
   const prompt = await startReceiver(t);
-  const { webhook_id: theirs } = await subscribe(other, prompt);
+  const { webhook_id: theirs } = await subscribe(t, other, prompt);
   t.match(await other.post(`/webhooks/${theirs}/test`, { type: 'item.toggled' }), { status: 200 });
   await receiver.close();
   t.match((await hanging).body.data, { delivered: false, error: 'connection closed early' });

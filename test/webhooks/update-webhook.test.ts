@@ -69,7 +69,7 @@ t.test('the new address goes through the guard, and the new filters must lie wit
 t.test('a paused endpoint collects, and gets what it missed in order when it goes on', async (t) => {
   const { api, database } = await startTestService(t, { worker: {} });
   const receiver = await startReceiver(t);
-  const { webhook_id } = await subscribe(api, receiver, { enabled: false });
+  const { webhook_id } = await subscribe(t, api, receiver, { enabled: false });
   const [item] = await demoItems(api);
   for (let n = 0; n < 6; n += 1) await api.post(`${item.path}/toggle`);
   await eventually('all is queued', async () => {
@@ -90,7 +90,7 @@ t.test(
   async (t) => {
     const { api } = await startTestService(t, { worker: {} });
     const receiver = await startReceiver(t, () => 410);
-    const { webhook_id } = await subscribe(api, receiver);
+    const { webhook_id } = await subscribe(t, api, receiver);
     const path = `/webhooks/${webhook_id}`;
     const [item] = await demoItems(api);
     await api.post(`${item.path}/toggle`);

@@ -98,7 +98,7 @@ function finder<
       fault('external_id', 'required', `is required where there is no ${id}`);
       return undefined;
     }
-    const names = [external_id, ownId, found].filter((name) => name !== undefined);
+    const names = [external_id ?? found?.external_id, ownId, found].filter((name) => name != null);
     if (names.some((name) => named.has(name))) {
       fault(ownId === undefined ? 'external_id' : id, 'duplicate', 'is in the document twice');
       return undefined;

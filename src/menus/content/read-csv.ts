@@ -17,17 +17,23 @@ export interface CsvRow {
  */
 export function readCsvRows(text: string): { rows: CsvRow[]; faults: FieldError[] } {
   const { lines, faults } = split(text);
-  const [header, ...body] = lines;
+  const [header, ...body] = lines.filter(({ cells }) => cells.some((cell) => cell.trim() !== ''));
   if (!header) return { rows: [], faults: [...faults, fault(1, undefined, 'required', 'names no columns')] };
   const names = header.cells.map((name) => name.trim());
-  names.forEach((name, index) => {
-    if (!Object.hasOwn(columns, name)) faults.push(fault(1, name, 'unknown', 'is not a known column'));
-    else if (names.indexOf(name) < index) faults.push(fault(1, name, 'duplicate', 'is there twice'));
-  });
-  if (!names.includes('record')) {
-    return { rows: [], faults: [...faults, fault(1, 'record', 'required', 'is a column that is required')] };
+  const { line } = header;
+  for (const [index, name] of names.entries()) {
+    if (names.indexOf(name) < index && name !== '')
+      faults.push(fault(line, name, 'duplicate', 'is there twice'));
+    else if (!isColumn(name) && name !== '')
+      faults.push(fault(line, name, 'unknown', 'is not a known column'));
   }
-  const rows = body.flatMap(({ line, cells }) => readRow(line, names, cells, faults) ?? []);
+  if (!names.includes('record')) {
+    return {
+      rows: [],
+      faults: [...faults, fault(line, 'record', 'required', 'is a column that is required')],
+    };
+  }
+  const rows = body.flatMap((one) => readRow(one, names, faults) ?? []);
   return { rows, faults };
 }
 
@@ -86,9 +92,12 @@ function lineBreaks(bytes: Buffer, start: number, end: number): number {
   return count;
 }
 
-function readRow(line: number, names: string[], cells: string[], faults: FieldError[]): CsvRow | undefined {
-  if (cells.every((cell) => cell.trim() === '')) return undefined;
-  if (cells.slice(names.length).some((cell) => cell !== '')) {
+function isColumn(name: string): name is Column {
+  return Object.hasOwn(columns, name);
+}
+
+function readRow({ line, cells }: Line, names: string[], faults: FieldError[]): CsvRow | undefined {
+  if (cells.some((cell, index) => cell !== '' && !names[index])) {
     faults.push(fault(line, undefined, 'too_many', 'has more cells than there are columns'));
   }
   const record = cells[names.indexOf('record')]?.trim().toLowerCase();
@@ -97,14 +106,13 @@ function readRow(line: number, names: string[], cells: string[], faults: FieldEr
     return undefined;
   }
   const row: CsvRow = { line, record, category: {}, fields: {} };
-  names.forEach((name, index) => {
-    const column = name as Column;
-    const kinds: readonly Kind[] = columns[column] ?? [];
+  for (const [index, name] of names.entries()) {
+    if (!isColumn(name) || name === 'record' || names.indexOf(name) < index) continue;
+    const kinds: readonly Kind[] = columns[name];
     const cell = unguarded(cells[index] ?? '');
-    if (column === 'record' || !Object.hasOwn(columns, name)) return;
-    if (kinds.includes(record)) readCell(row, column, cell);
+    if (kinds.includes(record)) readCell(row, name, cell);
     else if (cell !== '') faults.push(fault(line, name, 'unknown', `has no meaning for a ${record}`));
-  });
+  }
   // A time of return that is not written says "no plan" only beside a switch that is.
   if (row.fields['unavailable_until'] === null && row.fields['is_available'] === undefined) {
     delete row.fields['unavailable_until'];
