@@ -6,6 +6,7 @@ import { createClient } from '../../src/accounts/client.ts';
 import { allScopes, type Scope } from '../../src/accounts/scopes.ts';
 import { buildApp } from '../../src/app.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
 import { createSeal } from '../../src/seal.ts';
 import { createSender } from '../../src/webhooks/delivery/deliver.ts';
 import { createDestination } from '../../src/webhooks/delivery/destination.ts';
@@ -51,6 +52,7 @@ export async function startTestService(t: Test, options: TestServiceOptions = {}
   const connection = options.connection ?? (await cloneDatabase(t));
   const database = openDatabase(options.connect ? await options.connect(connection) : connection);
   const destination = createDestination({ allowedNetworks: options.allowedNetworks ?? ['127.0.0.0/8'] });
+  const metrics = createMetrics(database);
   let worker: Worker | undefined;
   const app = await buildApp(
     {
@@ -59,7 +61,7 @@ export async function startTestService(t: Test, options: TestServiceOptions = {}
       encryptionKey,
       logLevel: (process.env['TEST_LOG'] as 'info') ?? 'silent',
     },
-    { database, destination, eventCommitted: () => worker?.nudge() },
+    { database, destination, metrics, eventCommitted: () => worker?.nudge() },
   );
   if (options.worker) {
     worker = startWorker({
@@ -67,6 +69,7 @@ export async function startTestService(t: Test, options: TestServiceOptions = {}
       send: createSender({ destination, userAgent: 'menu-management-service/test' }),
       seal: createSeal(encryptionKey),
       log: app.log,
+      observe: metrics.attempted,
       idleMs: 10,
       retentionDays: 30,
       ...options.worker,
