@@ -7,23 +7,25 @@ import { createCallers } from './accounts/caller.ts';
 import { loadSigningKeys } from './accounts/signing-keys.ts';
 import { registerTokens } from './accounts/tokens.ts';
 import type { Config } from './config.ts';
-import type { Database } from './db/database.ts';
+import type { Context } from './context.ts';
 import { authenticate } from './http/authenticate.ts';
 import { bodyLimit } from './http/bodies.ts';
 import { registerContract } from './http/contract.ts';
 import { registerDocuments } from './http/documents.ts';
 import { ApiError, badRequest } from './http/errors.ts';
 import { registerHealth } from './http/health.ts';
+import { registerMetrics } from './http/metrics.ts';
 import { answerError, problem } from './http/problem.ts';
 import { createLimits } from './http/rate-limits.ts';
 import { refuseUnrouted } from './http/routing.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import { createSeal } from './seal.ts';
-import type { Destination } from './webhooks/delivery/destination.ts';
+import { userAgent } from './version.ts';
+import { createSender } from './webhooks/delivery/deliver.ts';
 
-export interface Parts {
-  database: Database;
-  destination: Destination;
-  eventCommitted: () => void;
+export interface Parts extends Pick<Context, 'database' | 'destination' | 'eventCommitted'> {
+  /** Counts what is answered, and serves it at /metrics. */
+  metrics?: Metrics;
 }
 
 /**
@@ -31,8 +33,8 @@ export interface Parts {
  * @throws when the contract and its handlers differ, or the database's keys cannot be read.
  */
 export async function buildApp(
-  config: Pick<Config, 'rateLimitPerMinute' | 'logLevel'> & { encryptionKey: Buffer },
-  { database, destination, eventCommitted }: Parts,
+  config: Pick<Config, 'rateLimitPerMinute' | 'redisUrl' | 'logLevel'> & { encryptionKey: Buffer },
+  parts: Parts,
 ): Promise<FastifyInstance> {
   const app = Fastify({
     logger: { level: config.logLevel, base: { service: 'menu-management-service' } },
@@ -47,7 +49,6 @@ export async function buildApp(
     routerOptions: { maxParamLength: maxHeaderSize, ignoreTrailingSlash: false },
     frameworkErrors: answerError,
     clientErrorHandler: answerClientError,
-    forceCloseConnections: 'idle',
     return503OnClosing: false,
   });
   // Likewise for an Expect that is not 100-continue; RFC 9110, section 10.1.1 lets a server ignore it.
@@ -56,11 +57,14 @@ export async function buildApp(
   app.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id));
   refuseUnrouted(app);
   logEachAnswer(app);
+  endConnectionsOnClose(app);
+  if (parts.metrics) registerMetrics(app, parts.metrics);
 
+  const { database, destination, eventCommitted } = parts;
   const seal = createSeal(config.encryptionKey);
   const keys = await loadSigningKeys(database, seal);
   const tokens = await registerTokens(app, keys);
-  const limits = await createLimits(app, config.rateLimitPerMinute);
+  const limits = await createLimits(app, { perMinute: config.rateLimitPerMinute, redisUrl: config.redisUrl });
   const findCaller = createCallers(database);
 
   registerHealth(app, database);
@@ -71,7 +75,7 @@ export async function buildApp(
   await registerContract(
     app,
     document,
-    { database, tokens, seal, destination, eventCommitted },
+    { database, destination, eventCommitted, tokens, seal, send: createSender({ destination, userAgent }) },
     {
       authenticate: (operationId, alternatives) =>
         authenticate({ tokens, findCaller, limits }, operationId, alternatives),
@@ -99,6 +103,21 @@ function logEachAnswer(app: FastifyInstance): void {
       },
       'answered',
     );
+  });
+}
+
+// Node closes the idle connections once, at the start; those that are busy then would stay for the keep-alive time.
+function endConnectionsOnClose(app: FastifyInstance): void {
+  let closing = false;
+  app.addHook('preClose', (done) => {
+    closing = true;
+    const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
+    app.server.once('close', () => clearInterval(sweep));
+    done();
+  });
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (closing) reply.header('Connection', 'close');
+    done();
   });
 }
 

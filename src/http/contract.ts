@@ -5,8 +5,10 @@ import type { Scope } from '../accounts/scopes.ts';
 import type { Context } from '../context.ts';
 import { handlers } from '../operations.ts';
 import { ignoreBody, registerBodyParsers, requireBody, requireMediaType } from './bodies.ts';
+import { notAcceptable } from './errors.ts';
 import type { Call } from './handler.ts';
 import { type Answer, answerOnce, keyedRequest } from './idempotency.ts';
+import { preferred } from './negotiation.ts';
 import type { Limits } from './rate-limits.ts';
 import { explainFaults, requireReadableQuery, validatorCompiler } from './validation.ts';
 
@@ -90,37 +92,45 @@ function route(
   context: Context,
   { authenticate, limits }: Guards,
 ): Partial<RouteOptions> {
-  const { security, body, statuses } = operations[operationId];
+  const { security, body, bodyLimit, statuses } = operations[operationId];
   return {
     config: { operationId },
     onRequest:
       security.length > 0
         ? authenticate(operationId, security)
         : (request: FastifyRequest) => limits.countAddress(request, operationId),
+    ...(bodyLimit !== null && { bodyLimit }),
     preParsing: body ? requireMediaType(body) : ignoreBody,
     preValidation: [
       ...(body?.required ? [requireBody] : []),
       ...(statuses.includes(422) ? [requireReadableQuery] : []),
     ],
+    ...(body && body.mediaTypes.length > 1 && { validatorCompiler: exceptBodies }),
     handler: adapt(operationId, context),
   };
 }
+
+// A document that comes in several media types is brought into one form and then validated by its handler.
+const exceptBodies: typeof validatorCompiler = (schema) =>
+  schema.httpPart === 'body' ? () => true : validatorCompiler(schema);
 
 // One handler type for all: which operation it is was settled by the compiler in src/operations.ts.
 type AnyHandler = (call: object) => Promise<Answer>;
 
 function adapt(operationId: OperationId, context: Context) {
   const handler = handlers[operationId] as AnyHandler;
+  const { answers } = operations[operationId];
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const call: Omit<
       Call<OperationId>,
-      keyof Context | 'params' | 'query' | 'body' | 'headers' | 'caller'
+      keyof Context | 'params' | 'query' | 'body' | 'headers' | 'caller' | 'mediaType' | 'bodyType'
     > = {
       requestId: request.id,
       log: request.log,
       url: request.url,
       authorization: request.headers.authorization,
     };
+    const mediaType = chooseMediaType(answers, request, reply);
     const perform = (parts: Context) =>
       handler({
         ...parts,
@@ -129,16 +139,30 @@ function adapt(operationId: OperationId, context: Context) {
         query: request.query,
         headers: request.headers,
         body: request.body,
+        bodyType: request.mediaType,
         caller: request.caller,
+        mediaType,
       });
     const keyed = keyedRequest(operationId, request);
-    const { status, headers, body } = keyed
-      ? await answerOnce(context, keyed, perform)
-      : await perform(context);
+    const answer = keyed ? await answerOnce(context, keyed, perform) : await perform(context);
+    const { status, headers, body } = answer;
     reply.code(status).headers(headers);
     if (body === undefined) return reply.send();
     return reply
-      .type('application/json; charset=utf-8')
+      .type(`${answer.mediaType ?? 'application/json'}; charset=utf-8`)
       .send(typeof body === 'string' ? body : JSON.stringify(body));
   };
+}
+
+// `Accept` is looked at only where there is a choice.
+function chooseMediaType(
+  answers: readonly string[],
+  request: FastifyRequest,
+  reply: FastifyReply,
+): string | undefined {
+  if (answers.length < 2) return answers[0];
+  reply.header('Vary', 'Accept');
+  const mediaType = preferred(request.headers.accept, answers);
+  if (mediaType === undefined) throw notAcceptable(answers);
+  return mediaType;
 }

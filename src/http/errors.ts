@@ -66,6 +66,11 @@ export function methodNotAllowed(method: string, allow: string): ApiError {
   );
 }
 
+export function notAcceptable(offered: readonly string[]): ApiError {
+  const detail = `This is answered as ${offered.join(' or ')}.`;
+  return new ApiError(406, 'Not Acceptable', 'not_acceptable', detail);
+}
+
 export function locationNotEmpty(): ApiError {
   return new ApiError(
     409,
@@ -73,6 +78,11 @@ export function locationNotEmpty(): ApiError {
     'location_not_empty',
     'The location still has menus. Delete them first.',
   );
+}
+
+/** What is asked for clashes with what is under way or gone; `detail` says with what. */
+export function conflict(detail: string): ApiError {
+  return new ApiError(409, 'Conflict', 'conflict', detail);
 }
 
 /** The first call with this Idempotency-Key has no answer yet. */
@@ -116,12 +126,16 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   );
 }
 
-/** Tells the first hundred faults, which is what the contract allows. */
-export function parameterError(faults: FieldError[]): ApiError {
-  const errors = faults.slice(0, 100);
-  const detail = errors.map((error) => `${error.field || 'body'} ${error.message}`).join('; ');
+/** As many faults as the contract's Error may hold. */
+export const listedFaults = 1000;
+
+/** @param count how many faults there are, when `errors` holds only some of them. */
+export function parameterError(errors: FieldError[], count = errors.length): ApiError {
+  const listed = errors.slice(0, listedFaults);
+  const faults = listed.map((error) => `${error.field || 'body'} ${error.message}`).join('; ');
+  const detail = count > listed.length ? `The first ${listed.length} of ${count} faults: ${faults}` : faults;
   return new ApiError(422, 'Parameter Error', 'parameter_error', detail.slice(0, 1000).toWellFormed(), {
-    errors,
+    errors: listed,
   });
 }
 

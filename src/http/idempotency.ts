@@ -22,6 +22,8 @@ import { refusal } from './problem.ts';
 export interface Answer {
   status: number;
   headers: object;
+  /** Of the body; JSON when there is none. */
+  mediaType?: string;
   body: unknown;
 }
 

@@ -26,6 +26,7 @@ export function answerError(thrown: unknown, request: FastifyRequest, reply: Fas
     error = documented(error, operationId);
   }
   if (error.status >= 500) request.log.error({ err: thrown }, error.message);
+  else if (request.raw.errored) request.log.info('broken off by the client');
   return reply
     .code(error.status)
     .headers(error.headers)

@@ -12,9 +12,26 @@ interface Ok<B, H> {
   body: B;
 }
 
+/** 200 with a body that is not JSON. */
+export function okAs<const M extends string, H extends object = Record<never, never>>(
+  mediaType: M,
+  body: string,
+  headers: H = {} as H,
+) {
+  return { status: 200 as const, headers, mediaType, body };
+}
+
 /** 201 with the new resource; its headers carry `Location`. */
 export function created<const B, const H extends object>(body: B, headers: H) {
   return { status: 201 as const, headers, body };
+}
+
+/** 202: noted, and done in the background. */
+export function accepted<const B, const H extends object = Record<never, never>>(
+  body: B,
+  headers: H = {} as H,
+) {
+  return { status: 202 as const, headers, body };
 }
 
 /** 204: done, nothing to show. */

@@ -1,7 +1,9 @@
 import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { FastifyRequest, FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
-import { type FieldError, notFound, parameterError } from './errors.ts';
+import type { components } from '../../generated/api.ts';
+import document from '../../generated/openapi.json' with { type: 'json' };
+import { type FieldError, listedFaults, notFound, parameterError } from './errors.ts';
 
 const options: Options = {
   strict: true,
@@ -13,7 +15,9 @@ const options: Options = {
 };
 
 // Bodies say what they mean: nothing is coerced, dropped or filled in.
-const bodies = withFormats(new Ajv2020(options));
+const bodies = withFormats(new Ajv2020(options))
+  .addKeyword('components')
+  .addSchema({ components: { schemas: document.components.schemas } }, 'contract');
 // Everything in a URL or header is text at first.
 const parameters = withFormats(new Ajv2020({ ...options, coerceTypes: 'array', useDefaults: true }));
 
@@ -26,10 +30,24 @@ export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpP
   return withCanonicalIntegers(parameters.compile(closed), schema as ObjectSchema);
 };
 
+/**
+ * Checks what a handler has made of a body that comes in several media types.
+ * @param name a schema of the contract.
+ */
+export function schemaFaults(name: keyof components['schemas'], value: unknown): FieldError[] {
+  const validate = bodies.getSchema(`contract#/components/schemas/${name}`);
+  if (!validate) throw new Error(`the contract has no schema ${name}`);
+  return validate(value) ? [] : (validate.errors ?? []).map((error) => fieldError(error, 'body'));
+}
+
 /** Turns Ajv's errors into ours: all faults at once, except that a path without a valid id is no record (404). */
 export function explainFaults(errors: FastifySchemaValidationError[], part: string): Error {
   if (part === 'params') return notFound('There is no record at this path: its ids are not valid.');
-  return parameterError((errors as ErrorObject[]).map((error) => fieldError(error, part)));
+  const listed = (errors as ErrorObject[]).slice(0, listedFaults);
+  return parameterError(
+    listed.map((error) => fieldError(error, part)),
+    errors.length,
+  );
 }
 
 /**

@@ -9,6 +9,7 @@ import { preconditionFailed } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { noContent } from '../http/reply.ts';
 import { changedItem } from '../items/item.ts';
+import { lockContent } from './lock-content.ts';
 import { changedMenu, type MenuKey, menuTag, requireMenu } from './menu.ts';
 
 /** Deletes the menu, its categories and its items, in one statement with an event for each. */
@@ -37,46 +38,15 @@ export async function deleteMenu(call: Call<'deleteMenu'>): Promise<Reply<'delet
 type Values = MenuKey & { if_match: string[] | null; request_id: string };
 
 /**
- * Locks everything in the order that touchMenus tells of, so that the delete sees all there is. A category that came
- * in before the menu was locked is not locked itself, and would be out of order now: nothing is deleted then.
+ * Everything is locked before the delete begins, so that it sees all there is. A category that came in before the
+ * menu was locked is not locked itself, and would be out of order now: nothing is deleted then.
  */
 async function deleteLocked(transaction: Database, values: Values): Promise<Outcome> {
-  const categories = await lockCategories(transaction, values);
-  await lockItems(transaction, values);
-  await lockMenu(transaction, values);
-  const [outcome] = await deleteRows(transaction, { ...values, locked: categories.length });
+  const { categories } = await lockContent(transaction, values);
+  const [outcome] = await deleteRows(transaction, { ...values, locked: categories });
   if (!outcome) throw new Error('the delete told no outcome');
   return outcome;
 }
-
-const lockCategories = statement<MenuKey, { category_id: number }>((p) =>
-  build
-    .selectFrom('category')
-    .select('category_id')
-    .where('menu_id', '=', p('menu_id', 'bigint'))
-    .where(withinReach(p, 'category'))
-    .orderBy('category_id')
-    .forUpdate(),
-);
-
-const lockItems = statement<MenuKey, { item_id: number }>((p) =>
-  build
-    .selectFrom('item')
-    .select('item_id')
-    .where('menu_id', '=', p('menu_id', 'bigint'))
-    .where(withinReach(p, 'item'))
-    .orderBy('item_id')
-    .forUpdate(),
-);
-
-const lockMenu = statement<MenuKey, { menu_id: number }>((p) =>
-  build
-    .selectFrom('menu')
-    .select('menu_id')
-    .where('menu_id', '=', p('menu_id', 'bigint'))
-    .where(withinReach(p, 'menu'))
-    .forUpdate(),
-);
 
 interface Outcome {
   deleted: boolean;

@@ -99,7 +99,7 @@ function checkBody(where: string, response: Node, answer: Answer): void {
   const content = response.content[mediaType];
   if (!content) throw new Error(`${where} has the undocumented media type ${mediaType}`);
   const validate = compile(content.schema);
-  if (!validate(answer.body)) {
+  if (!validate(mediaType.endsWith('json') ? answer.body : answer.text)) {
     throw new Error(`${where}: ${ajv.errorsText(validate.errors)}: ${answer.text.slice(0, 2000)}`);
   }
 }

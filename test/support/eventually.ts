@@ -1,3 +1,6 @@
+import { sql } from 'kysely';
+import type { Database } from '../../src/db/database.ts';
+
 const patienceMs = 15_000;
 
 /**
@@ -13,4 +16,15 @@ export async function eventually<T>(what: string, ask: () => Promise<T | undefin
     if (performance.now() > deadline) throw new Error(`in vain: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
+}
+
+/** Waits until every event is relayed and every delivery of an enabled endpoint has ended. */
+export async function settled(database: Database): Promise<void> {
+  await eventually('all deliveries ended', async () => {
+    const { rows } = await sql<{ open: boolean }>`
+      select exists (select from event where not relayed) or exists (
+        select from delivery join webhook using (webhook_id) where enabled and state in ('held', 'pending')
+      ) as open`.execute(database);
+    return rows[0]?.open === false;
+  });
 }

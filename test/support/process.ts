@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type pg from 'pg';
 import type { Test } from 'tap';
 import { cloneDatabase, encryptionKey } from './service.ts';
 
@@ -23,6 +24,8 @@ export interface RunningService {
   greeting: string;
   /** Where it says it listens; empty for one that only sends webhooks. */
   url: string;
+  /** What it has printed so far. */
+  printed: { readonly stdout: string; readonly stderr: string };
   /** Milliseconds from its launch until it was ready. */
   readyAfter: number;
   /** Sends the signal to the service alone, or as Ctrl-C does to its whole process group; waits for the end. */
@@ -48,6 +51,7 @@ export async function startProcess(t: Test, env: Record<string, string>): Promis
   return {
     pid,
     greeting: printed.stdout,
+    printed,
     url: /ready at (\S+)/.exec(printed.stdout)?.[1] ?? '',
     readyAfter: performance.now() - launched,
     async stop(signal, to = 'service') {
@@ -105,10 +109,14 @@ export async function freePort(): Promise<number> {
 }
 
 /** A database of its own with the demo account, as the environment of a process names it. */
-export async function databaseEnvironment(
-  t: Test,
-): Promise<{ DATABASE_URL: string; ENCRYPTION_KEY: string }> {
-  const { host = '', port, user, database } = await cloneDatabase(t);
+export async function databaseEnvironment(t: Test): Promise<DatabaseEnvironment> {
+  return environmentOf(await cloneDatabase(t));
+}
+
+type DatabaseEnvironment = { DATABASE_URL: string; ENCRYPTION_KEY: string };
+
+/** A database cloned by a test, as the environment of a process names it. */
+export function environmentOf({ host = '', port, user, database }: pg.PoolConfig): DatabaseEnvironment {
   return {
     DATABASE_URL: `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`,
     ENCRYPTION_KEY: encryptionKey.toString('base64'),

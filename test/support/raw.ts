@@ -9,39 +9,38 @@ import type { Answer } from './api.ts';
 export async function sendRaw(url: string, ...parts: (string | Buffer)[]): Promise<Answer> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });
-  let received = '';
-  socket.setEncoding('latin1').on('error', () => {});
+  let received = Buffer.alloc(0);
+  socket.on('error', () => {});
   const whole = new Promise<void>((resolve) => {
-    socket.on('data', (text) => {
-      received += text;
-      if (isWhole(received)) resolve();
-    });
     socket.on('close', () => resolve());
+    socket.on('data', (bytes) => {
+      received = Buffer.concat([received, bytes]);
+      const { headers, body } = split(received);
+      if (headers !== undefined && body.length >= Number(headers['content-length'] ?? 0)) resolve();
+    });
   });
   await once(socket, 'connect');
   for (const part of parts) socket.write(part);
   await whole;
   socket.destroy();
-  return parse(received);
+
+  const { status, headers = {}, body } = split(received);
+  const text = body.toString();
+  const json = headers['content-type']?.includes('json') && text !== '';
+  return { status, headers, text, body: json ? JSON.parse(text) : undefined };
 }
 
-function isWhole(received: string): boolean {
-  const { headers, text } = parse(received);
-  return received.includes('\r\n\r\n') && text.length >= Number(headers['content-length'] ?? 0);
-}
-
-function parse(received: string): Answer {
+function split(received: Buffer): { status: number; headers?: Record<string, string>; body: Buffer } {
   const end = received.indexOf('\r\n\r\n');
-  const [statusLine = '', ...lines] = received.slice(0, end).split('\r\n');
-  const headers = Object.fromEntries(
-    lines.map((line) => [line.split(':', 1)[0]?.toLowerCase(), line.slice(line.indexOf(':') + 1).trim()]),
-  );
-  const text = end < 0 ? '' : Buffer.from(received.slice(end + 4), 'latin1').toString();
-  const whole = text.length > 0 && text.length >= Number(headers['content-length'] ?? 0);
+  if (end < 0) return { status: 0, body: Buffer.alloc(0) };
+  const [statusLine = '', ...lines] = received.toString('latin1', 0, end).split('\r\n');
+  const headers = lines.map((line) => {
+    const colon = line.indexOf(':');
+    return [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()];
+  });
   return {
-    status: Number(statusLine.split(' ')[1] ?? 0),
-    headers,
-    text,
-    body: whole && headers['content-type']?.includes('json') ? JSON.parse(text) : undefined,
+    status: Number(statusLine.split(' ')[1]),
+    headers: Object.fromEntries(headers),
+    body: received.subarray(end + 4),
   };
 }

@@ -94,14 +94,16 @@ export async function startReceiver(t: Test, answer: Receiver['answer'] = () => 
   return receiver;
 }
 
-/** Registers the receiver as an endpoint of the client's account. */
+/** Registers the receiver as an endpoint of the client's account, until the test ends. */
 export async function subscribe(
+  t: Test,
   api: Api,
   receiver: Pick<Receiver, 'url'>,
   fields: Partial<components['schemas']['WebhookCreate']> = {},
 ): Promise<{ webhook_id: number; secret: string }> {
   const made = await api.post('/webhooks', { url: receiver.url, ...fields });
   if (made.status !== 201) throw new Error(`no webhook: ${made.status} ${made.text}`);
+  t.teardown(() => api.delete(`/webhooks/${made.body.data.webhook_id}`));
   return made.body.data;
 }
 

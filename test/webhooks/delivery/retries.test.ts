@@ -1,0 +1,170 @@
+import { sql } from 'kysely';
+import t from 'tap';
+import { retryDelaysSeconds } from '../../../src/webhooks/delivery/retry-schedule.ts';
+import { eventually, settled } from '../../support/eventually.ts';
+import { someItems } from '../../support/menus.ts';
+import { type Answer, startReceiver, subscribe } from '../../support/receiver.ts';
+import { startTestService } from '../../support/service.ts';
+
+// Time passes where it is kept: in the database.
+const { api, database } = await startTestService(t, { worker: {} });
+
+t.test(
+  'ten attempts are made on schedule, with one id and the same bytes; then it is kept as failed',
+  async (t) => {
+    const receiver = await startReceiver(t, () => ({ status: 500, body: 'out of order' }));
+    const { webhook_id } = await subscribe(t, api, receiver);
+    const [{ path }] = await someItems(api, 1);
+    await api.post(`${path}/toggle`);
+    for (const [n, seconds] of retryDelaysSeconds.entries()) {
+      const delivery = await attempted(webhook_id, n + 1);
+      t.equal(delivery.state, 'pending');
+      t.ok(
+        delivery.due_in > seconds * 0.8 - 5 && delivery.due_in <= seconds * 1.2,
+        `${n + 1}: ${delivery.due_in} s`,
+      );
+      await passTime(webhook_id);
+    }
+    t.match(await attempted(webhook_id, 10), { state: 'failed', due_in: null });
+
+    t.equal(receiver.deliveries.length, 10);
+    t.equal(new Set(receiver.deliveries.map(({ id, body }) => id + body)).size, 1);
+    const log = await database
+      .selectFrom('attempt')
+      .select(['number', 'status', 'error', 'response_excerpt'])
+      .orderBy('number')
+      .execute();
+    t.same(
+      log,
+      Array.from({ length: 10 }, (_, n) => ({
+        number: n + 1,
+        status: 500,
+        error: null,
+        response_excerpt: 'out of order',
+      })),
+    );
+  },
+);
+
+t.test('once a delivery is given up, the next of its record goes', async (t) => {
+  const receiver = await startReceiver(t, () => 500);
+  const { webhook_id } = await subscribe(t, api, receiver);
+  const [{ path }] = await someItems(api, 1);
+  await api.post(`${path}/toggle`);
+  await api.post(`${path}/toggle`);
+  await attempted(webhook_id, 1);
+  await database.updateTable('delivery').set({ attempts: 9 }).where('webhook_id', '=', webhook_id).execute();
+  receiver.answer = ({ id }) => (id === receiver.deliveries[0]?.id ? 500 : 204);
+  await passTime(webhook_id);
+  await settled(database);
+  const states = await database
+    .selectFrom('delivery')
+    .select('state')
+    .where('webhook_id', '=', webhook_id)
+    .orderBy('event_sequence')
+    .execute();
+  t.same(states, [{ state: 'failed' }, { state: 'delivered' }]);
+});
+
+t.test('Retry-After on 429 and 503 moves the next attempt, in both forms', async (t) => {
+  const inAnHour = () => new Date(Date.now() + 3_600_000).toUTCString();
+  const answers: [string, () => Answer, number][] = [
+    ['429 in seconds', () => ({ status: 429, headers: { 'retry-after': '3600' } }), 3600],
+    ['429 as a date', () => ({ status: 429, headers: { 'retry-after': inAnHour() } }), 3600],
+    ['503 in seconds', () => ({ status: 503, headers: { 'retry-after': '7200' } }), 7200],
+    ['a wish beyond a day', () => ({ status: 429, headers: { 'retry-after': '864000' } }), 86_400],
+    ['500 does not count', () => ({ status: 500, headers: { 'retry-after': '3600' } }), 5],
+  ];
+  const [{ path }] = await someItems(api, 1);
+  for (const [name, answer, seconds] of answers) {
+    await t.test(name, async (t) => {
+      const { webhook_id } = await subscribe(t, api, await startReceiver(t, answer));
+      await api.post(`${path}/toggle`);
+      const { due_in } = await attempted(webhook_id, 1);
+      t.ok(due_in > seconds * 0.8 - 5 && due_in <= seconds * 1.2, `${due_in} s`);
+    });
+  }
+});
+
+t.test('410 disables the endpoint at once, and what follows is collected', async (t) => {
+  const receiver = await startReceiver(t, () => 410);
+  const { webhook_id } = await subscribe(t, api, receiver);
+  const [{ path }] = await someItems(api, 1);
+  await api.post(`${path}/toggle`);
+  await eventually('the endpoint is disabled', async () => !(await webhook(webhook_id)).enabled);
+  t.match(await webhook(webhook_id), { disabled_reason: 'gone', disabled_at: /Z$/, version: 2 });
+
+  await api.post(`${path}/toggle`);
+  await settled(database);
+  t.equal(receiver.deliveries.length, 1);
+  const open = await database
+    .selectFrom('delivery')
+    .select('state')
+    .where('webhook_id', '=', webhook_id)
+    .execute();
+  t.same(open.map(({ state }) => state).sort(), ['held', 'pending']);
+});
+
+t.test(
+  'five days of nothing but failures disable the endpoint; a success in between does not let it',
+  async (t) => {
+    const receiver = await startReceiver(t, () => 500);
+    const { webhook_id } = await subscribe(t, api, receiver);
+    const [one, two = one] = await someItems(api, 2);
+    await api.post(`${one.path}/toggle`);
+    await attempted(webhook_id, 1);
+    t.ok(await failingSince(webhook_id), 'the first failure is noted');
+
+    receiver.answer = () => 204;
+    await api.post(`${two.path}/toggle`);
+    await eventually('a success clears it', async () => (await failingSince(webhook_id)) === null);
+
+    receiver.answer = () => 500;
+    await passTime(webhook_id);
+    await attempted(webhook_id, 2);
+    await agoFailing(webhook_id, '119 hours');
+    await passTime(webhook_id);
+    await attempted(webhook_id, 3);
+    t.equal((await webhook(webhook_id)).enabled, true);
+
+    await agoFailing(webhook_id, '120 hours');
+    await passTime(webhook_id);
+    await attempted(webhook_id, 4);
+    t.match(await webhook(webhook_id), { enabled: false, disabled_reason: 'failing', disabled_at: /Z$/ });
+  },
+);
+
+/** The endpoint's only attempted delivery, after so many attempts. */
+async function attempted(webhookId: number, attempts: number) {
+  return eventually(`attempt ${attempts}`, async () => {
+    const { rows } = await sql<{ state: string; due_in: number }>`
+      select state, extract(epoch from next_attempt_at - now())::float8 as due_in from delivery
+      where webhook_id = ${webhookId} and attempts = ${attempts}`.execute(database);
+    return rows[0];
+  });
+}
+
+/** Makes the next attempts due. */
+async function passTime(webhookId: number): Promise<void> {
+  await sql`update webhook set probe_at = now() where webhook_id = ${webhookId}`.execute(database);
+  await sql`update delivery set next_attempt_at = now()
+    where webhook_id = ${webhookId} and state = 'pending'`.execute(database);
+}
+
+async function failingSince(webhookId: number): Promise<Date | null> {
+  const { failing_since } = await database
+    .selectFrom('webhook')
+    .select('failing_since')
+    .where('webhook_id', '=', webhookId)
+    .executeTakeFirstOrThrow();
+  return failing_since;
+}
+
+async function agoFailing(webhookId: number, ago: string): Promise<void> {
+  await sql`update webhook set failing_since = now() - ${ago}::interval
+    where webhook_id = ${webhookId}`.execute(database);
+}
+
+async function webhook(webhookId: number) {
+  return (await api.get(`/webhooks/${webhookId}`)).body.data;
+}
