@@ -70,6 +70,21 @@ t.test('all faults of a body are told at once, each with its JSON Pointer', asyn
   t.equal((await api.get(path)).body.data.version, 1, 'nothing was changed');
 });
 
+t.test('faults of body, query and headers are told together', async (t) => {
+  const { api } = await startWithItem(t);
+  const headers = { 'idempotency-key': 'x'.repeat(129) };
+  const answer = await api.post('/webhooks?dry_run=true&q=%ff', { url: 5, unknown: 1 }, { headers });
+  t.equal(answer.status, 422);
+  t.strictSame(faultsOf(answer), [
+    '/unknown unknown',
+    '/url type',
+    'dry_run unknown',
+    'idempotency-key too_long',
+    'q characters',
+    'q unknown',
+  ]);
+});
+
 t.test('faults without end are cut short', async (t) => {
   const { api, path } = await startWithItem(t);
   const many = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`field_${index}`, 1]));
