@@ -4,6 +4,58 @@
  */
 
 export interface paths {
+    "/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List events
+         * @description The same events that webhooks carry, as a feed, **the oldest first**; for those who would rather ask, and to
+         *     catch up after an outage. Only events of locations this client may see are listed. Scope: `menus:read`. Safe
+         *     to repeat.
+         *
+         *     Read page by page until `next_cursor` is null, keep the `id` of the last event, and ask later with
+         *     `after_event_id`. No event is ever skipped that way: an event is listed only once every write that began
+         *     before it has ended. A write elsewhere in the same database server that stays open for long therefore delays
+         *     the feed, not the webhooks. Changes of one record may, in a rare race, be listed in another order than they
+         *     were made; `version` tells.
+         *
+         *     Events are kept for 30 days unless the operator says otherwise. Answered 422: an `after_event_id` that is not
+         *     kept, or that this client may not see (`not_found`).
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events/{event_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a single event
+         * @description The event as webhooks carry it, by the `id` of its body or the `webhook-id` of its request. It never changes.
+         *     Scope: `menus:read`. Safe to repeat.
+         */
+        get: operations["getEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/locations": {
         parameters: {
             query?: never;
@@ -595,7 +647,21 @@ export interface paths {
          *     is not shown. Scope: `webhooks:manage`. Safe to repeat.
          */
         get: operations["getWebhook"];
-        put?: never;
+        /**
+         * Update a webhook endpoint
+         * @description Changes the settings that are in the body and keeps the others. Filters count for events from now on; what
+         *     is queued already is sent. Scope: `webhooks:manage`.
+         *
+         *     With `enabled: true` an endpoint that was paused, or that the service stopped sending to, gets its events
+         *     again, those collected meanwhile first, in order.
+         *
+         *     Safe to repeat: settings are set, and one that changes nothing leaves `version` and `updated_at` alone. To be
+         *     sure of not undoing somebody else's change, send `If-Match`.
+         *
+         *     Answered 422: an address that leads to a private network (`blocked_address`), an identifier in
+         *     `location_ids` or `menu_ids` that the endpoint's client cannot see (`not_found`).
+         */
+        put: operations["updateWebhook"];
         post?: never;
         /**
          * Remove a webhook endpoint
@@ -605,6 +671,188 @@ export interface paths {
          *     Safe to repeat: a second call is answered 404 and changes nothing.
          */
         delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List deliveries to a webhook endpoint
+         * @description The delivery log of an endpoint, **the latest first**, each with its last attempt; getDelivery has them all. Scope:
+         *     `webhooks:manage`. Safe to repeat.
+         *
+         *     Deliveries are kept for 30 days unless the operator says otherwise. Pages are ordered by identifier, so that
+         *     nothing is shown twice while others are added; those come before the first page.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/deliveries/{delivery_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a single delivery
+         * @description A delivery with its attempts: when, how long, what the receiver answered or why nothing came, and when the
+         *     next one is due. The event itself is answered by getEvent. Scope: `webhooks:manage`. Safe to repeat.
+         */
+        get: operations["getDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/deliveries/{delivery_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a delivery again now
+         * @description Makes a delivery due at once, in whatever state it is: one that failed for good is tried once more, one that
+         *     waits for its next attempt does not wait, one that was delivered is sent again. The event keeps its `id` and
+         *     its bytes. Takes no body. Scope: `webhooks:manage`.
+         *
+         *     The order of a record's events is kept: a delivery that is `held` stays so, and the one it waits for is due at
+         *     once; one that is sent again while another event of its record is under way waits for that to end. While the
+         *     endpoint is not enabled, nothing is sent. When the event itself is no longer kept, the answer is 409 (`conflict`).
+         *
+         *     Safe to repeat while it is waiting: it is due already. After that, a call without an `Idempotency-Key` sends the
+         *     event once more.
+         */
+        post: operations["retryDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send past events to a webhook endpoint again
+         * @description Sends the events since a moment, or after an event, once more: those that pass the endpoint's filters as they
+         *     are now, with the same `id` and the same bytes, in order for each record. They go out like any others, behind
+         *     what is waiting at the endpoint for the same record. Nothing older than the service keeps (30 days unless the
+         *     operator says otherwise) can be sent. Scope: `webhooks:manage`.
+         *
+         *     The work is done in the background; getReplay tells how far it is. While one replay of an endpoint is being
+         *     queued, another is refused with 409.
+         *
+         *     Safe to repeat only with an `Idempotency-Key`: without one, each call sends the events once more, which does
+         *     not disturb a receiver that drops repeats by `id`.
+         *
+         *     Answered 422: an `after_event_id` that is not kept here, or that this endpoint may not see (`not_found`).
+         */
+        post: operations["replayWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/replays/{replay_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the progress of a replay
+         * @description Tells how many events a replay has queued, and how many of them are still to be delivered. Replays are kept as
+         *     long as events. Scope: `webhooks:manage`. Safe to repeat.
+         */
+        get: operations["getReplay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a webhook endpoint a new secret
+         * @description Makes a new secret and answers it. **Keep it: it is shown only here.** The secret so far stays valid for a
+         *     day, or for `overlap_seconds`; until then every request carries two signatures, of which one suffices, so that
+         *     you can change over without missing an event. At most five secrets are valid at a time; the oldest goes first.
+         *     The body may be left out. Scope: `webhooks:manage`.
+         *
+         *     Safe to repeat only with an `Idempotency-Key`: without one, each call makes one more secret. `If-Match` with
+         *     the `ETag` you saw keeps two people from rotating at once.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event to a webhook endpoint
+         * @description Sends one made-up event of the given kind now, by the same way and with the same signature as real ones, and
+         *     answers what the receiver said. That may take 15 seconds. Works also while the endpoint is paused. Scope:
+         *     `webhooks:manage`.
+         *
+         *     **A test is marked by its `id`, which begins with `evt_test_`**, in the body and in the `webhook-id` header;
+         *     both are signed. All its record identifiers are 9007199254740991, which no record has. A receiver should
+         *     verify it, answer 2xx and do no more.
+         *
+         *     A test is not part of the event feed and not in the delivery log; it is not tried again, and an answer of 410
+         *     does not disable the endpoint. One at a time: while a test of this account is under way, another is answered
+         *     429. Safe to repeat.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -633,7 +881,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -686,7 +934,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -740,7 +988,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -793,7 +1041,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -846,7 +1094,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -899,7 +1147,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -953,7 +1201,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -1006,7 +1254,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -1059,7 +1307,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -1112,7 +1360,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -1165,7 +1413,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -1218,7 +1466,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -1271,7 +1519,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -1325,7 +1573,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -1430,6 +1678,33 @@ export interface components {
          *     ]
          */
         Allergens: components["schemas"]["Label"][];
+        /** @description One attempt to deliver an event, and what came of it. */
+        Attempt: {
+            /**
+             * Format: int32
+             * @description Milliseconds from connecting to the last byte of the answer.
+             * @example 87
+             */
+            duration_ms: number;
+            error: components["schemas"]["AttemptError"];
+            /**
+             * Format: int32
+             * @description 1 for the first attempt.
+             * @example 1
+             */
+            number: number;
+            response_excerpt: components["schemas"]["ResponseExcerpt"];
+            /** @description When the attempt began, in UTC. */
+            started_at: components["schemas"]["Timestamp"];
+            status: components["schemas"]["ReceivedStatus"];
+        };
+        /**
+         * @description What went wrong beside the status, in words, or `null`: such as `timeout`, `connection refused`,
+         *     `host name not resolved`, `tls: certificate has expired`, `redirect not followed`, `blocked_address` (the
+         *     address is private). New words may be added.
+         * @example null
+         */
+        AttemptError: string | null;
         /** @description The availability one item shall have. The item is named by `item_id` or by `external_id`, not by both. */
         AvailabilityChange: {
             /**
@@ -1801,6 +2076,86 @@ export interface components {
          * @example eyJpZCI6NDJ9
          */
         Cursor: string;
+        /** @description One event on its way to one endpoint. */
+        Delivery: {
+            /**
+             * Format: int32
+             * @description Attempts so far, one that is under way included.
+             * @example 1
+             */
+            attempt_count: number;
+            /**
+             * @description Identifier of the delivery. A later delivery has a greater one.
+             * @example 9001
+             */
+            delivery_id: components["schemas"]["Id"];
+            event_id: components["schemas"]["EventId"];
+            event_type: components["schemas"]["EventType"];
+            /** @description The latest attempt whose outcome is known, or `null`. */
+            last_attempt: components["schemas"]["Attempt"] | null;
+            next_attempt_at: components["schemas"]["NextAttemptAt"];
+            /** @description When the event was queued for this endpoint, in UTC. */
+            queued_at: components["schemas"]["Timestamp"];
+            record: components["schemas"]["RecordName"];
+            replay_id: components["schemas"]["ReplayId"];
+            state: components["schemas"]["DeliveryState"];
+            /**
+             * @description The endpoint the event is sent to.
+             * @example 5
+             */
+            webhook_id: components["schemas"]["Id"];
+        };
+        /** @description One event on its way to one endpoint, with all its attempts. */
+        DeliveryDetail: {
+            /**
+             * Format: int32
+             * @description Attempts so far, one that is under way included.
+             * @example 1
+             */
+            attempt_count: number;
+            /** @description The attempts whose outcome is known, the latest first; at most the latest hundred. */
+            attempts: components["schemas"]["Attempt"][];
+            /**
+             * @description Identifier of the delivery. A later delivery has a greater one.
+             * @example 9001
+             */
+            delivery_id: components["schemas"]["Id"];
+            event_id: components["schemas"]["EventId"];
+            event_type: components["schemas"]["EventType"];
+            next_attempt_at: components["schemas"]["NextAttemptAt"];
+            /** @description When the event was queued for this endpoint, in UTC. */
+            queued_at: components["schemas"]["Timestamp"];
+            record: components["schemas"]["RecordName"];
+            replay_id: components["schemas"]["ReplayId"];
+            state: components["schemas"]["DeliveryState"];
+            /**
+             * @description The endpoint the event is sent to.
+             * @example 5
+             */
+            webhook_id: components["schemas"]["Id"];
+        };
+        /** @description One delivery with its attempts. */
+        DeliveryDetailResponse: {
+            data: components["schemas"]["DeliveryDetail"];
+        };
+        /** @description One page of deliveries, the latest first. */
+        DeliveryList: {
+            /** @description The deliveries of this page. */
+            data: components["schemas"]["Delivery"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description One delivery. */
+        DeliveryResponse: {
+            data: components["schemas"]["Delivery"];
+        };
+        /**
+         * @description `held`: waits for an earlier event of the same record to be delivered or given up. `pending`: is due at
+         *     `next_attempt_at`. `delivered`: the receiver answered 2xx. `failed`: given up after the last attempt of the
+         *     schedule; retryDelivery tries again.
+         * @example pending
+         * @enum {string}
+         */
+        DeliveryState: "held" | "pending" | "delivered" | "failed";
         /**
          * @description Free text. Line breaks are kept.
          * @example Two pieces, hand-pressed, with a touch of wasabi.
@@ -1884,11 +2239,21 @@ export interface components {
          * @example evt_0196f3a1c2d47b8e9a10f4c5
          */
         EventId: string;
+        /** @description One page of events, the oldest first. */
+        EventList: {
+            /** @description The events of this page. */
+            data: components["schemas"]["WebhookPayload"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
         /**
          * @description The `X-Request-Id` of the request that made the change, or `null` when the service made it itself, as when a planned return to the menu falls due.
          * @example req-0196f3a1c2d4
          */
         EventRequestId: string | null;
+        /** @description One event. */
+        EventResponse: {
+            data: components["schemas"]["WebhookPayload"];
+        };
         /**
          * @description Kind of an event.
          * @example item.toggled
@@ -2815,6 +3180,12 @@ export interface components {
             name?: components["schemas"]["Name"];
         };
         /**
+         * Format: date-time
+         * @description A moment with its time zone, RFC 3339.
+         * @example 2026-03-14T18:00:00Z
+         */
+        Moment: string;
+        /**
          * @description Display name in any script. White space around it is removed; what is left has at least one character. No line breaks or other control characters.
          * @example Salmon nigiri
          */
@@ -2837,6 +3208,12 @@ export interface components {
             external_id: components["schemas"]["ExternalKey"];
             name: components["schemas"]["Name"];
         };
+        /**
+         * Format: date-time
+         * @description When the next attempt is due, in UTC; while one is under way, when it is repeated should its outcome get lost. `null` when the delivery is held or final.
+         * @example 2026-03-14T18:10:12.345Z
+         */
+        NextAttemptAt: string | null;
         /**
          * @description The `cursor` of the next page, or `null` on the last one.
          * @example eyJpZCI6NDJ9
@@ -2874,10 +3251,91 @@ export interface components {
          */
         Price: number;
         /**
+         * Format: int32
+         * @description The HTTP status of the receiver's answer, or `null` when none came.
+         * @example 204
+         */
+        ReceivedStatus: number | null;
+        /**
+         * @description The record an event tells of, kind and identifier. Events of one record keep their order.
+         * @example item:42
+         */
+        RecordName: string;
+        /** @description Events that are sent once more to an endpoint, and how far that has come. */
+        Replay: {
+            /**
+             * Format: int64
+             * @description Events queued so far.
+             * @example 1200
+             */
+            queued: number;
+            /** @description Events up to this moment have been looked at, in UTC. */
+            queued_through: components["schemas"]["Timestamp"];
+            /**
+             * @description Identifier of the replay.
+             * @example 3
+             */
+            replay_id: components["schemas"]["Id"];
+            /** @description When the replay was asked for, in UTC. */
+            requested_at: components["schemas"]["Timestamp"];
+            state: components["schemas"]["ReplayState"];
+            /**
+             * Format: int64
+             * @description Those of them that are neither delivered nor given up yet.
+             * @example 340
+             */
+            unfinished: number;
+            /** @description The end of what is replayed, in UTC: the moment of the request. Later events are sent anyway. */
+            until: components["schemas"]["Timestamp"];
+            /**
+             * @description The endpoint that receives the events.
+             * @example 5
+             */
+            webhook_id: components["schemas"]["Id"];
+        };
+        /** @description Where to begin, by time or by event; one of the two. */
+        ReplayCreate: {
+            /** @description Send the events that came after this one; say, the last that you are sure to have. */
+            after_event_id?: components["schemas"]["EventId"];
+            /** @description Send the events that happened at this moment or later, RFC 3339. */
+            since?: components["schemas"]["Moment"];
+        };
+        /**
+         * Format: int64
+         * @description The replay that sends the event once more, or `null` for its first delivery.
+         * @example null
+         */
+        ReplayId: number | null;
+        /** @description One replay. */
+        ReplayResponse: {
+            data: components["schemas"]["Replay"];
+        };
+        /**
+         * @description `queueing`: events are still being added to the endpoint's queue. `sending`: all are queued, and some are still to be delivered. `finished`: every one was delivered or given up.
+         * @example sending
+         * @enum {string}
+         */
+        ReplayState: "queueing" | "sending" | "finished";
+        /**
          * @description Identifier of one request, as answered in `X-Request-Id`.
          * @example req-0196f3a1c2d4
          */
         RequestId: string;
+        /**
+         * @description The first kilobyte of the receiver's answer as text, or `null` when it had no body.
+         * @example null
+         */
+        ResponseExcerpt: string | null;
+        /** @description How to go over to the new secret. */
+        SecretRotation: {
+            /**
+             * Format: int32
+             * @description How long the secret so far stays valid, up to seven days. Until then every request carries a signature with each. 0 ends it at once, for a secret that leaked.
+             * @default 86400
+             * @example 3600
+             */
+            overlap_seconds?: number;
+        };
         /**
          * Format: int32
          * @description Position among its siblings, lowest first. Equal positions are ordered by identifier.
@@ -3058,6 +3516,73 @@ export interface components {
          * @example whsec_YW4gZXhhbXBsZSBzZWNyZXQsIG5vdCBhIHJlYWwgMSE=
          */
         WebhookSecret: string;
+        /** @description The test to make. */
+        WebhookTest: {
+            /** @description The kind of event to send, whether or not the endpoint's filters would let it through. */
+            type: components["schemas"]["EventType"];
+        };
+        /** @description What the receiver said to a test event. */
+        WebhookTestResult: {
+            /**
+             * @description Whether the receiver answered 2xx, whole and in time.
+             * @example true
+             */
+            delivered: boolean;
+            /**
+             * Format: int32
+             * @description Milliseconds from connecting to the last byte of the answer.
+             * @example 87
+             */
+            duration_ms: number;
+            error: components["schemas"]["AttemptError"];
+            /**
+             * @description The `id` and `webhook-id` that were sent. It begins with `evt_test_`, which marks the test.
+             * @example evt_test_0196f3a1c2d47b8e9a10f4c5d6e7f809
+             */
+            event_id: components["schemas"]["EventId"];
+            response_excerpt: components["schemas"]["ResponseExcerpt"];
+            /** @description When the attempt began, in UTC. */
+            started_at: components["schemas"]["Timestamp"];
+            status: components["schemas"]["ReceivedStatus"];
+        };
+        /** @description The outcome of a test. */
+        WebhookTestResultResponse: {
+            data: components["schemas"]["WebhookTestResult"];
+        };
+        /** @description The settings to change. What is left out stays as it is. */
+        WebhookUpdate: {
+            /**
+             * @description What the endpoint is for, for people.
+             * @example Kitchen displays in Shibuya
+             */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description `false` pauses: events are collected. `true` sends again, what was collected first, and clears `disabled_reason` and `disabled_at`.
+             * @example true
+             */
+            enabled?: boolean;
+            /**
+             * @description Kinds of events to send. Empty: all, also kinds that are added later.
+             * @example [
+             *       "item.*",
+             *       "menu.toggled"
+             *     ]
+             */
+            event_types?: components["schemas"]["EventTypeFilter"][];
+            /**
+             * @description Send only events of these locations. Empty: all locations the endpoint's own client may see.
+             * @example [
+             *       2
+             *     ]
+             */
+            location_ids?: components["schemas"]["Id"][];
+            /**
+             * @description Send only events of these menus and of what is in them, so no location events. Empty: all menus.
+             * @example []
+             */
+            menu_ids?: components["schemas"]["Id"][];
+            url?: components["schemas"]["WebhookUrl"];
+        };
         /**
          * Format: uri
          * @description Where events are sent: an `https` address, any port, without user name, password or fragment. It must lead to a public address; only an operator can allow private networks, and plain `http` towards them.
@@ -3118,6 +3643,30 @@ export interface components {
     responses: {
         /** @description The `Idempotency-Key` is not valid: it may hold 1 to 128 visible characters of ASCII. Nothing was changed. */
         BadRequest: {
+            headers: {
+                /**
+                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";r=1187;t=42
+                 */
+                RateLimit?: string;
+                /**
+                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";q=1200;w=60
+                 */
+                "RateLimit-Policy"?: string;
+                /**
+                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @example req-0196f3a1c2d4
+                 */
+                "X-Request-Id"?: components["schemas"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The call clashes with something that is under way, or asks for what is no longer kept. Nothing was changed; `code` and `detail` say what. */
+        Conflict: {
             headers: {
                 /**
                  * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
@@ -3571,6 +4120,11 @@ export interface components {
          */
         ActiveFilter: boolean;
         /**
+         * @description Only events after this one in the feed: the last that the feed gave you. Leave it out to begin with the oldest that is kept. On later pages `cursor` counts in its place.
+         * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f809
+         */
+        AfterEventFilter: components["schemas"]["EventId"];
+        /**
          * @description Only items that declare allergens, and not this one. Repeat the parameter to rule out several. Letter case is ignored. Items with an empty `allergens` list are left out, because an empty list declares nothing. This is a search aid and no assurance of safety.
          * @example [
          *       "peanuts",
@@ -3602,12 +4156,22 @@ export interface components {
          * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
          * @example evt_0196f3a1c2d47b8e9a10f4c5
          */
-        DeliveryId: components["schemas"]["EventId"];
+        DeliveryEventId: components["schemas"]["EventId"];
+        /**
+         * @description Identifier of the delivery. A value that is not a valid identifier is answered 404.
+         * @example 9001
+         */
+        DeliveryId: components["schemas"]["Id"];
         /**
          * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
          * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
          */
         DeliverySignature: string;
+        /**
+         * @description Only deliveries in this state.
+         * @example failed
+         */
+        DeliveryStateFilter: components["schemas"]["DeliveryState"];
         /**
          * @description When this attempt was made, in Unix seconds. Refuse what is more than five minutes off.
          * @example 1773511512
@@ -3626,6 +4190,29 @@ export interface components {
          * @example true
          */
         DryRun: boolean;
+        /**
+         * @description Identifier of the event. A value that is not a valid identifier is answered 404.
+         * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f809
+         */
+        EventId: components["schemas"]["EventId"];
+        /**
+         * @description Only events of this location, its menus and what is in them.
+         * @example 2
+         */
+        EventLocationFilter: components["schemas"]["Id"];
+        /**
+         * @description Only events of this menu and of what is in it.
+         * @example 7
+         */
+        EventMenuFilter: components["schemas"]["Id"];
+        /**
+         * @description Only events of this kind, exactly or all kinds of a resource. Repeat the parameter for several; an event of any of them is shown.
+         * @example [
+         *       "item.*",
+         *       "menu.toggled"
+         *     ]
+         */
+        EventTypesFilter: components["schemas"]["EventTypeFilter"][];
         /**
          * @description Only the item with exactly this identifier of yours.
          * @example POS-1042
@@ -3687,10 +4274,30 @@ export interface components {
          */
         MenuId: components["schemas"]["Id"];
         /**
+         * @description Only events of this record, kind and identifier.
+         * @example item:42
+         */
+        RecordFilter: components["schemas"]["RecordName"];
+        /**
+         * @description Identifier of the replay. A value that is not a valid identifier is answered 404.
+         * @example 3
+         */
+        ReplayId: components["schemas"]["Id"];
+        /**
+         * @description Only deliveries that were queued at this moment or later, RFC 3339.
+         * @example 2026-03-14T18:00:00Z
+         */
+        SinceFilter: components["schemas"]["Moment"];
+        /**
          * @description Only items whose name or description contains this text. Letter case and character width are ignored.
          * @example salmon
          */
         TextFilter: string;
+        /**
+         * @description Only deliveries that were queued before this moment, RFC 3339.
+         * @example 2026-03-14T22:00:00Z
+         */
+        UntilFilter: components["schemas"]["Moment"];
         /**
          * @description Only items that changed at this moment or later, RFC 3339. Deleted items are not listed; webhooks tell of them.
          * @example 2026-03-14T18:00:00Z
@@ -3774,6 +4381,133 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only events after this one in the feed: the last that the feed gave you. Leave it out to begin with the oldest that is kept. On later pages `cursor` counts in its place.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f809
+                 */
+                after_event_id?: components["parameters"]["AfterEventFilter"];
+                /**
+                 * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
+                 * @example eyJpZCI6NDJ9
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description Most records on a page. A value above the maximum is refused, not lowered.
+                 * @example 50
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Only events of this location, its menus and what is in them.
+                 * @example 2
+                 */
+                location_id?: components["parameters"]["EventLocationFilter"];
+                /**
+                 * @description Only events of this menu and of what is in it.
+                 * @example 7
+                 */
+                menu_id?: components["parameters"]["EventMenuFilter"];
+                /**
+                 * @description Only events of this kind, exactly or all kinds of a resource. Repeat the parameter for several; an event of any of them is shown.
+                 * @example [
+                 *       "item.*",
+                 *       "menu.toggled"
+                 *     ]
+                 */
+                type?: components["parameters"]["EventTypesFilter"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    /**
+                     * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
+                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     */
+                    Link?: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    getEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the event. A value that is not a valid identifier is answered 404.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f809
+                 */
+                event_id: components["parameters"]["EventId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event. */
+            200: {
+                headers: {
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
     listLocations: {
         parameters: {
             query?: {
@@ -5832,6 +6566,72 @@ export interface operations {
             default: components["responses"]["UnexpectedError"];
         };
     };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @example 5
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookUpdate"];
+            };
+        };
+        responses: {
+            /** @description The endpoint after the change. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
     deleteWebhook: {
         parameters: {
             query?: never;
@@ -5879,6 +6679,521 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
+                 * @example eyJpZCI6NDJ9
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description Most records on a page. A value above the maximum is refused, not lowered.
+                 * @example 50
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Only events of this record, kind and identifier.
+                 * @example item:42
+                 */
+                record?: components["parameters"]["RecordFilter"];
+                /**
+                 * @description Only deliveries that were queued at this moment or later, RFC 3339.
+                 * @example 2026-03-14T18:00:00Z
+                 */
+                since?: components["parameters"]["SinceFilter"];
+                /**
+                 * @description Only deliveries in this state.
+                 * @example failed
+                 */
+                state?: components["parameters"]["DeliveryStateFilter"];
+                /**
+                 * @description Only events of this kind, exactly or all kinds of a resource. Repeat the parameter for several; an event of any of them is shown.
+                 * @example [
+                 *       "item.*",
+                 *       "menu.toggled"
+                 *     ]
+                 */
+                type?: components["parameters"]["EventTypesFilter"];
+                /**
+                 * @description Only deliveries that were queued before this moment, RFC 3339.
+                 * @example 2026-03-14T22:00:00Z
+                 */
+                until?: components["parameters"]["UntilFilter"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @example 5
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    /**
+                     * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
+                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     */
+                    Link?: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    getDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the delivery. A value that is not a valid identifier is answered 404.
+                 * @example 9001
+                 */
+                delivery_id: components["parameters"]["DeliveryId"];
+                /**
+                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @example 5
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery. */
+            200: {
+                headers: {
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryDetailResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    retryDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the delivery. A value that is not a valid identifier is answered 404.
+                 * @example 9001
+                 */
+                delivery_id: components["parameters"]["DeliveryId"];
+                /**
+                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @example 5
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery as it waits now. */
+            202: {
+                headers: {
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    replayWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @example 5
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayCreate"];
+            };
+        };
+        responses: {
+            /** @description The replay, which has only begun. */
+            202: {
+                headers: {
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description Address of the new record.
+                     * @example /api/v1/webhooks/5
+                     */
+                    Location: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    getReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the replay. A value that is not a valid identifier is answered 404.
+                 * @example 3
+                 */
+                replay_id: components["parameters"]["ReplayId"];
+                /**
+                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @example 5
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The replay. */
+            200: {
+                headers: {
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @example 5
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            /** @description The endpoint with its new secret. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecretResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @example 5
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookTest"];
+            };
+        };
+        responses: {
+            /** @description What came of it; a receiver that failed is answered 200 as well. */
+            200: {
+                headers: {
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookTestResultResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
             default: components["responses"]["UnexpectedError"];

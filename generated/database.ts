@@ -73,6 +73,7 @@ export interface Delivery {
   leased_until: Timestamp | null;
   next_attempt_at: Timestamp | null;
   record: string;
+  replay_id: number | null;
   state: string;
   webhook_id: number;
 }
@@ -155,6 +156,16 @@ export interface Relay {
   singleton: Generated<boolean>;
 }
 
+export interface Replay {
+  account_id: number;
+  created_at: Generated<Timestamp>;
+  position: string;
+  queued: Generated<number>;
+  replay_id: Generated<number>;
+  until: string;
+  webhook_id: number;
+}
+
 export interface SigningKey {
   created_at: Generated<Timestamp>;
   kid: string;
@@ -202,6 +213,7 @@ export interface DB {
   location: Location;
   menu: Menu;
   relay: Relay;
+  replay: Replay;
   signing_key: SigningKey;
   webhook: Webhook;
   webhook_secret: WebhookSecret;

@@ -7,23 +7,25 @@ import { createCallers } from './accounts/caller.ts';
 import { loadSigningKeys } from './accounts/signing-keys.ts';
 import { registerTokens } from './accounts/tokens.ts';
 import type { Config } from './config.ts';
-import type { Database } from './db/database.ts';
+import type { Context } from './context.ts';
 import { authenticate } from './http/authenticate.ts';
 import { bodyLimit } from './http/bodies.ts';
 import { registerContract } from './http/contract.ts';
 import { registerDocuments } from './http/documents.ts';
 import { ApiError, badRequest } from './http/errors.ts';
 import { registerHealth } from './http/health.ts';
+import { registerMetrics } from './http/metrics.ts';
 import { answerError, problem } from './http/problem.ts';
 import { createLimits } from './http/rate-limits.ts';
 import { refuseUnrouted } from './http/routing.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import { createSeal } from './seal.ts';
-import type { Destination } from './webhooks/delivery/destination.ts';
+import { userAgent } from './version.ts';
+import { createSender } from './webhooks/delivery/deliver.ts';
 
-export interface Parts {
-  database: Database;
-  destination: Destination;
-  eventCommitted: () => void;
+export interface Parts extends Pick<Context, 'database' | 'destination' | 'eventCommitted'> {
+  /** Counts what is answered, and serves it at /metrics. */
+  metrics?: Metrics;
 }
 
 /**
@@ -32,7 +34,7 @@ export interface Parts {
  */
 export async function buildApp(
   config: Pick<Config, 'rateLimitPerMinute' | 'redisUrl' | 'logLevel'> & { encryptionKey: Buffer },
-  { database, destination, eventCommitted }: Parts,
+  parts: Parts,
 ): Promise<FastifyInstance> {
   const app = Fastify({
     logger: { level: config.logLevel, base: { service: 'menu-management-service' } },
@@ -56,7 +58,9 @@ export async function buildApp(
   refuseUnrouted(app);
   logEachAnswer(app);
   endConnectionsOnClose(app);
+  if (parts.metrics) registerMetrics(app, parts.metrics);
 
+  const { database, destination, eventCommitted } = parts;
   const seal = createSeal(config.encryptionKey);
   const keys = await loadSigningKeys(database, seal);
   const tokens = await registerTokens(app, keys);
@@ -71,7 +75,7 @@ export async function buildApp(
   await registerContract(
     app,
     document,
-    { database, tokens, seal, destination, eventCommitted },
+    { database, destination, eventCommitted, tokens, seal, send: createSender({ destination, userAgent }) },
     {
       authenticate: (operationId, alternatives) =>
         authenticate({ tokens, findCaller, limits }, operationId, alternatives),

@@ -5,6 +5,8 @@ import { deleteCategory } from './categories/delete-category.ts';
 import { getCategory } from './categories/get-category.ts';
 import { listCategories } from './categories/list-categories.ts';
 import { updateCategory } from './categories/update-category.ts';
+import { getEvent } from './events/get-event.ts';
+import { listEvents } from './events/list-events.ts';
 import { createItem } from './items/create-item.ts';
 import { deleteItem } from './items/delete-item.ts';
 import { getItem } from './items/get-item.ts';
@@ -28,8 +30,16 @@ import { toggleMenu } from './menus/toggle-menu.ts';
 import { updateMenu } from './menus/update-menu.ts';
 import { createWebhook } from './webhooks/create-webhook.ts';
 import { deleteWebhook } from './webhooks/delete-webhook.ts';
+import { getDelivery } from './webhooks/get-delivery.ts';
+import { getReplay } from './webhooks/get-replay.ts';
 import { getWebhook } from './webhooks/get-webhook.ts';
+import { listDeliveries } from './webhooks/list-deliveries.ts';
 import { listWebhooks } from './webhooks/list-webhooks.ts';
+import { replayWebhook } from './webhooks/replay-webhook.ts';
+import { retryDelivery } from './webhooks/retry-delivery.ts';
+import { rotateWebhookSecret } from './webhooks/rotate-webhook-secret.ts';
+import { testWebhook } from './webhooks/test-webhook.ts';
+import { updateWebhook } from './webhooks/update-webhook.ts';
 
 /** The whole API on one page: every operation of the contract and its handler. */
 export const handlers = {
@@ -68,5 +78,17 @@ export const handlers = {
   createWebhook,
   listWebhooks,
   getWebhook,
+  updateWebhook,
   deleteWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+  replayWebhook,
+  getReplay,
+
+  listDeliveries,
+  getDelivery,
+  retryDelivery,
+
+  listEvents,
+  getEvent,
 } satisfies Handlers;

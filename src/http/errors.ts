@@ -80,6 +80,11 @@ export function locationNotEmpty(): ApiError {
   );
 }
 
+/** What is asked for clashes with what is under way or gone; `detail` says with what. */
+export function conflict(detail: string): ApiError {
+  return new ApiError(409, 'Conflict', 'conflict', detail);
+}
+
 /** The first call with this Idempotency-Key has no answer yet. */
 export function idempotencyConflict(): ApiError {
   return new ApiError(

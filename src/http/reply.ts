@@ -26,6 +26,14 @@ export function created<const B, const H extends object>(body: B, headers: H) {
   return { status: 201 as const, headers, body };
 }
 
+/** 202: noted, and done in the background. */
+export function accepted<const B, const H extends object = Record<never, never>>(
+  body: B,
+  headers: H = {} as H,
+) {
+  return { status: 202 as const, headers, body };
+}
+
 /** 204: done, nothing to show. */
 export function noContent() {
   return { status: 204 as const, headers: {}, body: undefined };

@@ -73,7 +73,10 @@ t.test('CSV is what spreadsheets read: a byte order mark, CRLF, quotes', async (
   t.equal(headers['content-type'], 'text/csv; charset=utf-8');
   t.ok(text.startsWith('\ufeffrecord,category_external_id,'));
   t.ok(text.endsWith('\r\n'));
-  const rows = parse(text, { bom: true, columns: true, record_delimiter: '\r\n' }) as Record<string, string>[];
+  const rows = parse(text, { bom: true, columns: true, record_delimiter: '\r\n' }) as Record<
+    string,
+    string
+  >[];
   t.strictSame(
     rows.map(({ record }) => record),
     ['menu', 'category', 'item'],
@@ -86,7 +89,8 @@ t.test('CSV is what spreadsheets read: a byte order mark, CRLF, quotes', async (
 t.test('no cell begins like a formula', async (t) => {
   const { menu, item } = await makeTree(api);
   const path = `/menus/${menu.menu_id}/items/${item.item_id}`;
-  const cells = async () => parse((await api.get(`/menus/${menu.menu_id}/content`, csv)).text, { bom: true }).flat();
+  const cells = async () =>
+    parse((await api.get(`/menus/${menu.menu_id}/content`, csv)).text, { bom: true }).flat();
   for (const text of ['=1+1', '+1', '-1', '@SUM(A1)', '＝1+1', "'=1", "''+1"]) {
     await api.put(path, { name: text, description: text, external_id: text, allergens: [text] });
     const found = await cells();
@@ -176,7 +180,22 @@ t.test('every menu of the demo account survives a round trip without a change or
 
 t.test('whatever an item holds survives a round trip as CSV', async (t) => {
   const { menu, category } = await makeTree(api);
-  const texts = ["'", "'=1", '=cmd|', '"', '""', ',', ';', ' spaced ', 'ネギトロ', 'سلطة', '🍣', 'a\u2028b', '-', '\\'];
+  const texts = [
+    "'",
+    "'=1",
+    '=cmd|',
+    '"',
+    '""',
+    ',',
+    ';',
+    ' spaced ',
+    'ネギトロ',
+    'سلطة',
+    '🍣',
+    'a\u2028b',
+    '-',
+    '\\',
+  ];
   for (const text of texts) {
     await makeItem(api, category, {
       external_id: `${text}${text}`,
@@ -202,5 +221,9 @@ t.test('whatever an item holds survives a round trip as CSV', async (t) => {
   named.data.categories[0].items.shift();
   await api.put(`/menus/${target.menu_id}/content`, named);
   const copied = (await api.get(`/menus/${target.menu_id}/content`)).body;
-  t.strictSame(copied.data.categories[0].items, before.body.data.categories[0].items.slice(1), 'another menu takes it too');
+  t.strictSame(
+    copied.data.categories[0].items,
+    before.body.data.categories[0].items.slice(1),
+    'another menu takes it too',
+  );
 });

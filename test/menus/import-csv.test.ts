@@ -44,7 +44,15 @@ t.test('CSV is taken as programs and spreadsheets write it', async (t) => {
     CR: rows.join('\r'),
     'a byte order mark': `\ufeff${rows.join('\r\n')}`,
     'empty lines': `${rows.join('\n\n')}\n,,,,,\n\n`,
-    'everything quoted': rows.map((row) => `"${row.replaceAll('"', '').split(/,(?! )/).join('","')}"`).join('\n'),
+    'everything quoted': rows
+      .map(
+        (row) =>
+          `"${row
+            .replaceAll('"', '')
+            .split(/,(?! )/)
+            .join('","')}"`,
+      )
+      .join('\n'),
   };
   for (const [form, body] of Object.entries(forms)) {
     if (form === 'everything quoted') t.equal((await send(body)).status, 200, form);
@@ -54,7 +62,12 @@ t.test('CSV is taken as programs and spreadsheets write it', async (t) => {
   for (const type of ['text/csv; charset=utf-8', 'text/csv;charset="UTF-8"; header=present', 'TEXT/CSV']) {
     t.match(await send(rows.join('\n'), type), unchanged, type);
   }
-  const swapped = rows.map((row) => row.replaceAll(';', '|').replaceAll(/,(?! )/g, ';').replace('fish|soy', '"fish;soy"'));
+  const swapped = rows.map((row) =>
+    row
+      .replaceAll(';', '|')
+      .replaceAll(/,(?! )/g, ';')
+      .replace('fish|soy', '"fish;soy"'),
+  );
   t.match(await send(swapped.join('\n')), unchanged, 'semicolons between the cells');
   t.match(await send(rows.map((row) => row.replaceAll(/,(?! )/g, '\t')).join('\n')), unchanged, 'tabs');
 });
@@ -62,7 +75,14 @@ t.test('CSV is taken as programs and spreadsheets write it', async (t) => {
 t.test('rows may stand in any order; that of categories and of items within each counts', async (t) => {
   const { send, stored } = await makeEmptyMenu();
   const columns = 'price,name,record,external_id,category_external_id,is_active';
-  const rows = ['5,B,item,B,Y,', ',Second,category,,Y,', '6,A,item,A,X,', ',First,category,,X,', '4,C,item,C,Y,', ',Lunch,menu,,,FALSE'];
+  const rows = [
+    '5,B,item,B,Y,',
+    ',Second,category,,Y,',
+    '6,A,item,A,X,',
+    ',First,category,,X,',
+    '4,C,item,C,Y,',
+    ',Lunch,menu,,,FALSE',
+  ];
   t.equal((await send([columns, ...rows].join('\n'))).status, 200);
   t.match(await stored(), {
     name: 'Lunch',
@@ -88,11 +108,15 @@ t.test('a column that is absent keeps what is stored; an empty cell clears what 
   };
   await makeItem(api, category, full);
   const events = await followEvents(database);
-  t.equal((await send(`${header.replace(',allergens', '')}\ncategory,N,,Nigiri,\nitem,N,S,Salmon,9`)).status, 200);
+  t.equal(
+    (await send(`${header.replace(',allergens', '')}\ncategory,N,,Nigiri,\nitem,N,S,Salmon,9`)).status,
+    200,
+  );
   t.match((await stored()).categories, [{ description: 'Two.', items: [{ ...full, price: 9 }] }]);
   t.match(await events.next(), [{ type: 'item.updated', previous: { price: 4.5 } }]);
 
-  const all = 'record,category_external_id,external_id,description,photo_url,allergens,dietary_tags,is_available,unavailable_until';
+  const all =
+    'record,category_external_id,external_id,description,photo_url,allergens,dietary_tags,is_available,unavailable_until';
   t.equal((await send(`${all}\ncategory,N,,,,,,,\nitem,N,S,,,,,,`)).status, 200);
   const cleared = { description: '', photo_url: null, allergens: [], dietary_tags: [] };
   t.match((await stored()).categories, [{ description: '', items: [{ ...full, ...cleared }] }]);
@@ -108,11 +132,18 @@ t.test('records without an external_id are named by their ids', async (t) => {
   const item = await makeItem(api, category);
   const { text } = await api.get(path, { headers: { accept: 'text/csv' } });
   t.equal((await send(text.replace('4.5', '4.9'))).status, 200);
-  const rows = ['record,category_id,category_external_id,item_id,external_id', `category,${category.category_id},N,,`];
+  const rows = [
+    'record,category_id,category_external_id,item_id,external_id',
+    `category,${category.category_id},N,,`,
+  ];
   t.match((await stored()).categories[0].items, [{ item_id: item.item_id, price: 4.9, external_id: null }]);
   t.equal((await send([...rows, `item,,N,${item.item_id},S`].join('\n'))).status, 200);
   t.match((await stored()).categories, [
-    { category_id: category.category_id, external_id: 'N', items: [{ item_id: item.item_id, external_id: 'S' }] },
+    {
+      category_id: category.category_id,
+      external_id: 'N',
+      items: [{ item_id: item.item_id, external_id: 'S' }],
+    },
   ]);
 });
 
@@ -181,7 +212,11 @@ t.test('faults of the columns are on the first line', async (t) => {
     'line 1, name: duplicate',
     'line 3, price: type',
   ]);
-  t.strictSame(await faults(`\n${header},,\n${nigiri},,\nitem,N,S,Salmon,1,,,x`), ['line 4: too_many'], 'nameless columns');
+  t.strictSame(
+    await faults(`\n${header},,\n${nigiri},,\nitem,N,S,Salmon,1,,,x`),
+    ['line 4: too_many'],
+    'nameless columns',
+  );
   t.strictSame(await faults(`${header},toString\n${nigiri}`), ['line 1, toString: unknown']);
 });
 
@@ -196,7 +231,11 @@ t.test('a file that is not CSV is refused with the line where that begins', asyn
     'line 2, name: characters',
     'line 4: csv',
   ]);
-  for (const body of [Buffer.from([0xff, 0xfe, 0x41]), Buffer.from(`${header}\n`, 'utf16le'), Buffer.from('caf\xe9', 'latin1')]) {
+  for (const body of [
+    Buffer.from([0xff, 0xfe, 0x41]),
+    Buffer.from(`${header}\n`, 'utf16le'),
+    Buffer.from('caf\xe9', 'latin1'),
+  ]) {
     t.match(await send(body), { status: 422 });
   }
   t.match((await send(Buffer.from('caf\xe9', 'latin1'))).body.errors, [{ field: '', code: 'csv' }]);

@@ -35,115 +35,131 @@ async function makeSushiMenu() {
 
 const nothing = { created: [], updated: [], deleted: [] };
 
-t.test('a dry run tells the exact difference and changes nothing; the import makes and tells the same', async (t) => {
-  const { path, menu, nigiri, rolls, salmon, tuna, eel, exported, stored, events } = await makeSushiMenu();
-  const document = await exported();
-  const [first, second] = document.data.categories;
-  document.data.name = ' Late evening ';
-  document.data.is_active = false;
-  first.description = 'Two pieces.';
-  first.items = [
-    { external_id: 'Y', name: 'Yellowtail', price: 5.5 },
-    { ...first.items[0], price: 4.9, allergens: ['fish', 'soy'], is_available: false },
-    first.items[1],
-  ];
-  second.items.push({ external_id: 'C', name: 'Cucumber', price: 3, unavailable_until: '2099-01-01T00:00:00Z' });
-  const keyN = { category_id: nigiri.category_id, external_id: 'N' };
-  const keyR = { category_id: rolls.category_id, external_id: 'R' };
-  const diff = {
-    menu_id: menu.menu_id,
-    dry_run: true,
-    menu: { old: { name: 'Evening', is_active: true }, new: { name: 'Late evening', is_active: false } },
-    categories: {
-      ...nothing,
-      updated: [
-        {
-          category_id: nigiri.category_id,
-          external_id: 'N',
-          name: 'Nigiri',
-          old: { description: '' },
-          new: { description: 'Two pieces.' },
-        },
+t.test(
+  'a dry run tells the exact difference and changes nothing; the import makes and tells the same',
+  async (t) => {
+    const { path, menu, nigiri, rolls, salmon, tuna, eel, exported, stored, events } = await makeSushiMenu();
+    const document = await exported();
+    const [first, second] = document.data.categories;
+    document.data.name = ' Late evening ';
+    document.data.is_active = false;
+    first.description = 'Two pieces.';
+    first.items = [
+      { external_id: 'Y', name: 'Yellowtail', price: 5.5 },
+      { ...first.items[0], price: 4.9, allergens: ['fish', 'soy'], is_available: false },
+      first.items[1],
+    ];
+    second.items.push({
+      external_id: 'C',
+      name: 'Cucumber',
+      price: 3,
+      unavailable_until: '2099-01-01T00:00:00Z',
+    });
+    const keyN = { category_id: nigiri.category_id, external_id: 'N' };
+    const keyR = { category_id: rolls.category_id, external_id: 'R' };
+    const diff = {
+      menu_id: menu.menu_id,
+      dry_run: true,
+      menu: { old: { name: 'Evening', is_active: true }, new: { name: 'Late evening', is_active: false } },
+      categories: {
+        ...nothing,
+        updated: [
+          {
+            category_id: nigiri.category_id,
+            external_id: 'N',
+            name: 'Nigiri',
+            old: { description: '' },
+            new: { description: 'Two pieces.' },
+          },
+        ],
+        unchanged: 1,
+      },
+      items: {
+        created: [
+          { external_id: 'Y', name: 'Yellowtail', category: keyN },
+          { external_id: 'C', name: 'Cucumber', category: keyR },
+        ],
+        updated: [
+          {
+            item_id: salmon.item_id,
+            external_id: 'S',
+            name: 'Salmon',
+            old: { price: 4.5, allergens: ['fish'], is_available: true, sort_order: 0 },
+            new: { price: 4.9, allergens: ['fish', 'soy'], is_available: false, sort_order: 1 },
+          },
+          {
+            item_id: tuna.item_id,
+            external_id: 'T',
+            name: 'Tuna',
+            old: { sort_order: 1 },
+            new: { sort_order: 2 },
+          },
+        ],
+        deleted: [{ item_id: eel.item_id, external_id: 'E', name: 'Eel' }],
+        unchanged: 1,
+      },
+    };
+
+    const before = await stored();
+    const dry = await api.put(`${path}?dry_run=true`, document);
+    t.strictSame(dry.body.data, diff);
+    t.strictSame(await stored(), before);
+    t.strictSame(await events.next(), []);
+
+    const real = await api.put(path, document);
+    t.strictSame(real.body.data, { ...diff, dry_run: false });
+    t.equal(real.headers['etag'], (await api.get(`/menus/${menu.menu_id}`)).headers['etag']);
+    const after = await stored();
+    t.match(after, { name: 'Late evening', is_active: false, version: menu.version + 1 });
+    t.match(after.categories[0], { description: 'Two pieces.', version: nigiri.version + 1 });
+    const shown = after.categories.map(({ items }: { items: { name: string }[] }) =>
+      items.map(({ name }) => name),
+    );
+    t.strictSame(shown, [
+      ['Yellowtail', 'Salmon', 'Tuna'],
+      ['Avocado', 'Cucumber'],
+    ]);
+    t.match(after.categories[1].items[1], {
+      is_available: false,
+      unavailable_until: '2099-01-01T00:00:00.000Z',
+      description: '',
+      version: 1,
+    });
+
+    const told = await events.next();
+    const of = (type: string) => told.filter((event) => event['type'] === type);
+    t.strictSame(told.map((event) => event['type']).toSorted(), [
+      'category.updated',
+      'item.created',
+      'item.created',
+      'item.deleted',
+      'item.toggled',
+      'item.updated',
+      'item.updated',
+      'menu.toggled',
+      'menu.updated',
+    ]);
+    t.match(of('item.deleted'), [{ data: eel, previous: null, menu_id: menu.menu_id }]);
+    const [newSalmon, newTuna] = after.categories[0].items.slice(1);
+    const previous = { price: 4.5, allergens: ['fish'], is_available: true, sort_order: 0 };
+    t.match(of('item.toggled'), [{ data: newSalmon, previous }]);
+    t.strictSame(
+      of('item.updated').map(({ data, previous }: Event) => ({ data, previous })),
+      [
+        { data: newSalmon, previous },
+        { data: newTuna, previous: { sort_order: 1 } },
       ],
-      unchanged: 1,
-    },
-    items: {
-      created: [
-        { external_id: 'Y', name: 'Yellowtail', category: keyN },
-        { external_id: 'C', name: 'Cucumber', category: keyR },
-      ],
-      updated: [
-        {
-          item_id: salmon.item_id,
-          external_id: 'S',
-          name: 'Salmon',
-          old: { price: 4.5, allergens: ['fish'], is_available: true, sort_order: 0 },
-          new: { price: 4.9, allergens: ['fish', 'soy'], is_available: false, sort_order: 1 },
-        },
-        { item_id: tuna.item_id, external_id: 'T', name: 'Tuna', old: { sort_order: 1 }, new: { sort_order: 2 } },
-      ],
-      deleted: [{ item_id: eel.item_id, external_id: 'E', name: 'Eel' }],
-      unchanged: 1,
-    },
-  };
+    );
+    t.match(of('menu.toggled'), [{ previous: { name: 'Evening', is_active: true } }]);
+    t.match(of('category.updated'), [{ previous: { description: '' } }]);
+    const answers = new Set(told.map((event) => event['request_id']));
+    t.strictSame([...answers], [real.headers['x-request-id']]);
 
-  const before = await stored();
-  const dry = await api.put(`${path}?dry_run=true`, document);
-  t.strictSame(dry.body.data, diff);
-  t.strictSame(await stored(), before);
-  t.strictSame(await events.next(), []);
-
-  const real = await api.put(path, document);
-  t.strictSame(real.body.data, { ...diff, dry_run: false });
-  t.equal(real.headers['etag'], (await api.get(`/menus/${menu.menu_id}`)).headers['etag']);
-  const after = await stored();
-  t.match(after, { name: 'Late evening', is_active: false, version: menu.version + 1 });
-  t.match(after.categories[0], { description: 'Two pieces.', version: nigiri.version + 1 });
-  const shown = after.categories.map(({ items }: { items: { name: string }[] }) => items.map(({ name }) => name));
-  t.strictSame(shown, [
-    ['Yellowtail', 'Salmon', 'Tuna'],
-    ['Avocado', 'Cucumber'],
-  ]);
-  t.match(after.categories[1].items[1], {
-    is_available: false,
-    unavailable_until: '2099-01-01T00:00:00.000Z',
-    description: '',
-    version: 1,
-  });
-
-  const told = await events.next();
-  const of = (type: string) => told.filter((event) => event['type'] === type);
-  t.strictSame(told.map((event) => event['type']).toSorted(), [
-    'category.updated',
-    'item.created',
-    'item.created',
-    'item.deleted',
-    'item.toggled',
-    'item.updated',
-    'item.updated',
-    'menu.toggled',
-    'menu.updated',
-  ]);
-  t.match(of('item.deleted'), [{ data: eel, previous: null, menu_id: menu.menu_id }]);
-  const [newSalmon, newTuna] = after.categories[0].items.slice(1);
-  const previous = { price: 4.5, allergens: ['fish'], is_available: true, sort_order: 0 };
-  t.match(of('item.toggled'), [{ data: newSalmon, previous }]);
-  t.strictSame(
-    of('item.updated').map(({ data, previous }: Event) => ({ data, previous })),
-    [
-      { data: newSalmon, previous },
-      { data: newTuna, previous: { sort_order: 1 } },
-    ],
-  );
-  t.match(of('menu.toggled'), [{ previous: { name: 'Evening', is_active: true } }]);
-  t.match(of('category.updated'), [{ previous: { description: '' } }]);
-  const answers = new Set(told.map((event) => event['request_id']));
-  t.strictSame([...answers], [real.headers['x-request-id']]);
-
-  const again = await api.put(path, document);
-  t.match(again.body.data, { menu: null, categories: nothing, items: nothing });
-  t.strictSame(await events.next(), [], 'a second time nothing changes');
-});
+    const again = await api.put(path, document);
+    t.match(again.body.data, { menu: null, categories: nothing, items: nothing });
+    t.strictSame(await events.next(), [], 'a second time nothing changes');
+  },
+);
 
 t.test('items move between categories, also into a new one, while the old one goes', async (t) => {
   const { path, nigiri, rolls, salmon, avocado, exported, stored, events } = await makeSushiMenu();
@@ -246,7 +262,11 @@ t.test('availability in the document is set, with its time of return', async (t)
     { is_available: true },
   ]);
   t.strictSame(await events.nextTypes(), ['item.toggled', 'item.toggled']);
-  t.match((await api.put(path, document)).body.data.items, nothing, 'the time is the same however it is written');
+  t.match(
+    (await api.put(path, document)).body.data.items,
+    nothing,
+    'the time is the same however it is written',
+  );
 
   salmon.unavailable_until = until;
   tuna.unavailable_until = null;
@@ -278,10 +298,13 @@ t.test('an item that is due back reads as available, and a change of it writes t
   t.match(answer.body.data.items.updated, [{ old: { price: 4.5 }, new: { price: 9 } }]);
   const previous = { price: 4.5, is_available: false, unavailable_until: until };
   const told = await events.next();
-  t.strictSame(told.map(({ type, previous }) => ({ type, previous })).toSorted((a, b) => (a.type < b.type ? -1 : 1)), [
-    { type: 'item.toggled', previous },
-    { type: 'item.updated', previous },
-  ]);
+  t.strictSame(
+    told.map(({ type, previous }) => ({ type, previous })).toSorted((a, b) => (a.type < b.type ? -1 : 1)),
+    [
+      { type: 'item.toggled', previous },
+      { type: 'item.updated', previous },
+    ],
+  );
 });
 
 t.test('records without an external_id are named by their id, and can be given one', async (t) => {
@@ -297,11 +320,27 @@ t.test('records without an external_id are named by their id, and can be given o
   teas.items[0].external_id = 'TEA';
   const answer = await api.put(path, document);
   t.match(answer.body.data.categories.updated, [
-    { category_id: category.category_id, external_id: 'TEAS', old: { external_id: null }, new: { external_id: 'TEAS' } },
+    {
+      category_id: category.category_id,
+      external_id: 'TEAS',
+      old: { external_id: null },
+      new: { external_id: 'TEAS' },
+    },
   ]);
-  t.match(answer.body.data.items, { created: [], deleted: [], updated: [{ item_id: tea.item_id, external_id: 'TEA' }] });
-  t.match((await events.next()).map((event) => event['previous']), [{ external_id: null }, { external_id: null }]);
-  t.match((await api.put(path, document)).body.data, { categories: nothing, items: nothing }, 'both names may stay');
+  t.match(answer.body.data.items, {
+    created: [],
+    deleted: [],
+    updated: [{ item_id: tea.item_id, external_id: 'TEA' }],
+  });
+  t.match(
+    (await events.next()).map((event) => event['previous']),
+    [{ external_id: null }, { external_id: null }],
+  );
+  t.match(
+    (await api.put(path, document)).body.data,
+    { categories: nothing, items: nothing },
+    'both names may stay',
+  );
 });
 
 t.test('an external_id goes from a record that is deleted to another', async (t) => {
@@ -310,11 +349,19 @@ t.test('an external_id goes from a record that is deleted to another', async (t)
   const tea = await makeItem(api, category, { name: 'Sencha' });
   const document = await exported();
   document.data.categories = [
-    { category_id: category.category_id, external_id: 'N', items: [{ item_id: tea.item_id, external_id: 'S' }] },
+    {
+      category_id: category.category_id,
+      external_id: 'N',
+      items: [{ item_id: tea.item_id, external_id: 'S' }],
+    },
   ];
   t.equal((await api.put(path, document)).status, 200);
   t.match((await stored()).categories, [
-    { category_id: category.category_id, external_id: 'N', items: [{ item_id: tea.item_id, external_id: 'S' }] },
+    {
+      category_id: category.category_id,
+      external_id: 'N',
+      items: [{ item_id: tea.item_id, external_id: 'S' }],
+    },
   ]);
 });
 
@@ -377,7 +424,9 @@ t.test('every fault of a JSON document is told with its pointer, and nothing is 
   ];
   const answer = await api.put(path, { data: { name: '', sort_order: 3, categories } });
   t.equal(answer.status, 422);
-  const told = answer.body.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`);
+  const told = answer.body.errors.map(
+    ({ field, code }: { field: string; code: string }) => `${field} ${code}`,
+  );
   const items = '/data/categories/0/items';
   t.strictSame(
     told.toSorted(),
@@ -426,7 +475,9 @@ t.test('a document that names a record of the menu wrongly is refused', async (t
     return answer.body.errors.map(({ field, code }: { field: string; code: string }) => [field, code]);
   };
   const items = '/data/categories/0/items';
-  t.strictSame(await faultsOf({ item_id: salmon.item_id, external_id: 'Z' }), [[`${items}/0/external_id`, 'conflict']]);
+  t.strictSame(await faultsOf({ item_id: salmon.item_id, external_id: 'Z' }), [
+    [`${items}/0/external_id`, 'conflict'],
+  ]);
   t.strictSame(await faultsOf({ item_id: foreign.item_id }), [[`${items}/0/item_id`, 'not_found']]);
   t.strictSame(await faultsOf({ item_id: salmon.item_id }, { external_id: 'S' }), [
     [`${items}/1/external_id`, 'duplicate'],

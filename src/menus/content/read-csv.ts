@@ -22,11 +22,16 @@ export function readCsvRows(text: string): { rows: CsvRow[]; faults: FieldError[
   const names = header.cells.map((name) => name.trim());
   const { line } = header;
   for (const [index, name] of names.entries()) {
-    if (names.indexOf(name) < index && name !== '') faults.push(fault(line, name, 'duplicate', 'is there twice'));
-    else if (!isColumn(name) && name !== '') faults.push(fault(line, name, 'unknown', 'is not a known column'));
+    if (names.indexOf(name) < index && name !== '')
+      faults.push(fault(line, name, 'duplicate', 'is there twice'));
+    else if (!isColumn(name) && name !== '')
+      faults.push(fault(line, name, 'unknown', 'is not a known column'));
   }
   if (!names.includes('record')) {
-    return { rows: [], faults: [...faults, fault(line, 'record', 'required', 'is a column that is required')] };
+    return {
+      rows: [],
+      faults: [...faults, fault(line, 'record', 'required', 'is a column that is required')],
+    };
   }
   const rows = body.flatMap((one) => readRow(one, names, faults) ?? []);
   return { rows, faults };

@@ -3,6 +3,7 @@ import { restoreDueItems } from '../../items/restore-items.ts';
 import { startLoop } from '../../loop.ts';
 import { type DispatcherOptions, startDispatcher } from './dispatcher.ts';
 import { relayBatch } from './relay.ts';
+import { queueReplays } from './replays.ts';
 import { createSweep } from './retention.ts';
 
 export interface Worker {
@@ -16,7 +17,7 @@ export interface WorkerOptions extends DispatcherOptions {
   retentionDays: number;
 }
 
-/** Starts what the worker role does: relay events, attempt deliveries, bring items back on time, sweep. */
+/** Starts what the worker role does: relay events, attempt deliveries, queue replays, bring items back on time, sweep. */
 export function startWorker(options: WorkerOptions): Worker {
   const { database, log, retentionDays } = options;
   const dispatcher = startDispatcher(options);
@@ -38,6 +39,15 @@ export function startWorker(options: WorkerOptions): Worker {
     },
     { idleMs: 500, log },
   );
+  const replays = startLoop(
+    'replays',
+    async () => {
+      const queueing = await queueReplays(database);
+      if (queueing) dispatcher.nudge();
+      return queueing;
+    },
+    { idleMs: options.idleMs ?? 500, log },
+  );
   const sweep = createSweep(database, { days: retentionDays });
   const retention = startLoop('retention', () => sweep.next(), { idleMs: 600_000, log });
   const removeKeys = async () => (await removeOldKeys(database)) > 0;
@@ -46,7 +56,7 @@ export function startWorker(options: WorkerOptions): Worker {
   return {
     nudge: relay.nudge,
     async stop() {
-      await Promise.all([keys.stop(), retention.stop(), restore.stop(), relay.stop()]);
+      await Promise.all([keys, retention, replays, restore, relay].map((loop) => loop.stop()));
       await dispatcher.stop();
     },
   };
