@@ -4,6 +4,58 @@
  */
 
 export interface paths {
+    "/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List events
+         * @description The same events that webhooks carry, as a feed, **the oldest first**; for those who would rather ask, and to
+         *     catch up after an outage. Only events of locations this client may see are listed. Scope: `menus:read`. Safe
+         *     to repeat.
+         *
+         *     Read page by page until `next_cursor` is null, keep the `id` of the last event, and ask later with
+         *     `after_event_id`. No event is ever skipped that way: an event is listed only once every write that began
+         *     before it has ended. A write elsewhere in the same database server that stays open for long therefore delays
+         *     the feed, not the webhooks. Changes of one record may, in a rare race, be listed in another order than they
+         *     were made; `version` tells.
+         *
+         *     Events are kept for 30 days unless the operator says otherwise. Answered 422: an `after_event_id` that is not
+         *     kept, or that this client may not see (`not_found`).
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/events/{event_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a single event
+         * @description The event as webhooks carry it, by the `id` of its body or the `webhook-id` of its request. It never changes.
+         *     Scope: `menus:read`. Safe to repeat.
+         */
+        get: operations["getEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/locations": {
         parameters: {
             query?: never;
@@ -20,7 +72,20 @@ export interface paths {
          */
         get: operations["listLocations"];
         put?: never;
-        post?: never;
+        /**
+         * Create a location
+         * @description Makes a location without menus. Scope: `menus:write`. A client that may act on certain locations only
+         *     cannot make new ones and is answered 403.
+         *
+         *     Event: `location.created`.
+         *
+         *     Safe to repeat with an `Idempotency-Key`. Without one only when the body has an `external_id`: a second call
+         *     with it is answered 422 (`taken`) and makes nothing.
+         *
+         *     Answered 422: an `external_id` that another location of the account has (`taken`), a `timezone`, `currency`
+         *     or `country` that is not in its standard (`enum`).
+         */
+        post: operations["createLocation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -39,9 +104,33 @@ export interface paths {
          * @description Scope: `menus:read`. Safe to repeat; with `If-None-Match` an unchanged location costs only a 304.
          */
         get: operations["getLocation"];
-        put?: never;
+        /**
+         * Update a location
+         * @description Changes the fields that are in the body and keeps the others; an `address` is replaced as a whole. Answers
+         *     the location after the change. Scope: `menus:write`.
+         *
+         *     Event: `location.updated`. An update that changes nothing fires nothing and leaves `version` and
+         *     `updated_at` alone.
+         *
+         *     A new `currency` does not convert the prices of the location's menus.
+         *
+         *     Safe to repeat: the fields are set. To be sure of not undoing somebody else's change, send `If-Match`.
+         *
+         *     Answered 422: an `external_id` that another location of the account has (`taken`), a `timezone`, `currency`
+         *     or `country` that is not in its standard (`enum`).
+         */
+        put: operations["updateLocation"];
         post?: never;
-        delete?: never;
+        /**
+         * Delete a location
+         * @description Deletes a location that has no menus; one that has some is answered 409 with `location_not_empty`.
+         *     Scope: `menus:write`.
+         *
+         *     Event: `location.deleted`, with the last state.
+         *
+         *     Safe to repeat: a second call is answered 404 and changes nothing.
+         */
+        delete: operations["deleteLocation"];
         options?: never;
         head?: never;
         patch?: never;
@@ -67,7 +156,19 @@ export interface paths {
          */
         get: operations["listMenus"];
         put?: never;
-        post?: never;
+        /**
+         * Create a menu
+         * @description Makes an empty menu at a location; it stays with that location for good. Scope: `menus:write`.
+         *
+         *     Event: `menu.created`.
+         *
+         *     Safe to repeat with an `Idempotency-Key`. Without one only when the body has an `external_id`: a second call
+         *     with it is answered 422 (`taken`) and makes nothing.
+         *
+         *     Answered 422: a `location_id` that this client cannot use (`not_found`), an `external_id` that another menu
+         *     of the location has (`taken`).
+         */
+        post: operations["createMenu"];
         delete?: never;
         options?: never;
         head?: never;
@@ -92,7 +193,199 @@ export interface paths {
          *     Items that are off are in the answer too, with `is_available` false. Safe to repeat.
          */
         get: operations["getMenu"];
+        /**
+         * Update a menu
+         * @description Changes the fields that are in the body and keeps the others. Answers the menu after the change, without
+         *     its content. Scope: `menus:write`.
+         *
+         *     Events: `menu.toggled` when `is_active` changed, `menu.updated` when anything else changed, so both for a
+         *     body that does both; both then carry the same `data` and `previous`. An update that changes nothing fires
+         *     nothing and leaves `version` and `updated_at` alone.
+         *
+         *     Safe to repeat: the fields are set. `If-Match` takes the `ETag` of getMenu, which covers everything in the
+         *     menu, so the update also fails when only an item has changed.
+         *
+         *     Answered 422: an `external_id` that another menu of the location has (`taken`).
+         */
+        put: operations["updateMenu"];
+        post?: never;
+        /**
+         * Delete a menu
+         * @description Deletes a menu with all its categories and items, at once. Scope: `menus:write`.
+         *
+         *     Events: `item.deleted` for every item, `category.deleted` for every category, and `menu.deleted`, each with
+         *     the last state of its record.
+         *
+         *     Safe to repeat: a second call is answered 404 and changes nothing. With `If-Match` nothing is deleted when
+         *     anything in the menu has changed.
+         */
+        delete: operations["deleteMenu"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/menus/{menu_id}/availability": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
         put?: never;
+        /**
+         * Set the availability of many items
+         * @description Switches up to 500 items of a menu on or off, in one step: all rows take effect at once, or none. The state is
+         *     set, not flipped. Answers a result for each row, in the order of the request. Scope: `availability:write`.
+         *
+         *     An item that is not in the menu is answered `not_found` in its row; the other rows take effect.
+         *
+         *     Events: for each changed item `item.toggled`, or `item.updated` when only its `unavailable_until` changed.
+         *     Nothing for an item that was as wanted already.
+         *
+         *     Safe to repeat: a repeat finds every item as wanted. With an `Idempotency-Key` it also gets the first answer.
+         *
+         *     Answered 422: a row with neither `item_id` nor `external_id` (`required`) or with both (`conflict`), two rows
+         *     for one item (`duplicate`), an `unavailable_until` that is past (`past`) or comes with `is_available: true`
+         *     (`conflict`). Nothing is changed then.
+         */
+        post: operations["setAvailability"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/menus/{menu_id}/categories": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the categories of a menu
+         * @description Lists the categories without their items; getCategory and getMenu have those. Scope: `menus:read`. Safe to
+         *     repeat.
+         *
+         *     Pages are ordered by identifier, so that a page stays as it is while others write: nothing is shown
+         *     twice, and nothing that was there all along is left out. The display order is that of getMenu.
+         */
+        get: operations["listCategories"];
+        put?: never;
+        /**
+         * Create a category
+         * @description Makes an empty category in a menu. Scope: `menus:write`.
+         *
+         *     Event: `category.created`.
+         *
+         *     Safe to repeat with an `Idempotency-Key`. Without one only when the body has an `external_id`: a second call
+         *     with it is answered 422 (`taken`) and makes nothing.
+         *
+         *     Answered 422: an `external_id` that another category of the menu has (`taken`).
+         */
+        post: operations["createCategory"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/menus/{menu_id}/categories/{category_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a single category with its items
+         * @description Answers the category with all its items in display order, never truncated. Scope: `menus:read`.
+         *
+         *     The `ETag` covers the whole answer: it changes when the category or any of its items changes. Safe to
+         *     repeat; with `If-None-Match` an unchanged category costs only a 304.
+         */
+        get: operations["getCategory"];
+        /**
+         * Update a category
+         * @description Changes the fields that are in the body and keeps the others. Answers the category after the change,
+         *     without its items. Scope: `menus:write`.
+         *
+         *     Event: `category.updated`. An update that changes nothing fires nothing and leaves `version` and
+         *     `updated_at` alone.
+         *
+         *     Safe to repeat: the fields are set. `If-Match` takes the `ETag` of getCategory, which covers the items, so
+         *     the update also fails when only an item of the category has changed.
+         *
+         *     Answered 422: an `external_id` that another category of the menu has (`taken`).
+         */
+        put: operations["updateCategory"];
+        post?: never;
+        /**
+         * Delete a category
+         * @description Deletes a category with all its items, at once. To keep an item, move it to another category first, with
+         *     updateItem. Scope: `menus:write`.
+         *
+         *     Events: `item.deleted` for every item and `category.deleted`, each with the last state of its record.
+         *
+         *     Safe to repeat: a second call is answered 404 and changes nothing. With `If-Match` nothing is deleted when
+         *     the category or an item in it has changed.
+         */
+        delete: operations["deleteCategory"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/menus/{menu_id}/content": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export a menu as one document
+         * @description Answers the whole menu as one document that importMenu takes: as JSON, or as CSV with `Accept: text/csv`.
+         *     Importing it again as it is changes nothing. Scope: `menus:read`.
+         *
+         *     Records are named by `external_id`, those without one by `item_id` or `category_id`. A document in which all
+         *     have an `external_id` can be imported into another menu, too.
+         *
+         *     What is switched on and off during service (`is_active`, `is_available`, `unavailable_until`) is left out
+         *     unless `availability=true` asks for it, so that publishing a menu does not undo what a kitchen has switched off
+         *     in the meantime.
+         *
+         *     The `ETag` changes when anything in the menu changes; importMenu takes it in `If-Match`. Safe to repeat.
+         */
+        get: operations["exportMenu"];
+        /**
+         * Make a menu what a document says
+         * @description Takes the whole menu as one document, in the form that exportMenu gives, and makes the menu equal to it:
+         *     categories and items that the document does not have are **deleted**, new ones are created, and those that differ
+         *     are updated. Answers exactly what was done. Scope: `menus:write`.
+         *
+         *     **Ask with `dry_run=true` first**: the answer is the same, and nothing is changed. To apply just what you
+         *     saw, send the `ETag` of that answer in `If-Match`; when the menu has changed since, the answer is 412.
+         *
+         *     Records are found by `external_id`, those without one by `item_id` or `category_id`; an identifier together
+         *     with an `external_id` gives the record that `external_id`. Items may move between categories. Records keep
+         *     their `sort_order` where that gives the order of the document, else they get new ones.
+         *
+         *     A field that is absent keeps its value. That goes for `is_active`, `is_available` and `unavailable_until`
+         *     too: leave them out, and what a kitchen has switched off stays off.
+         *
+         *     All or nothing: with any fault in the document nothing is changed, and the 422 lists every fault, by JSON
+         *     Pointer or, for CSV, as `line 7, price`. Besides the faults of single values these are: `duplicate` (the same
+         *     record twice), `required` (no identifier, or a new record without name or price), `not_found` (no such record
+         *     in this menu), `conflict` (the record has another `external_id`), `too_many` (more than 10,000 items). The
+         *     document may hold 16 MiB.
+         *
+         *     Events: for each record `created`, `updated` or `deleted`; `item.toggled` and `menu.toggled` where a switch
+         *     changed; none for what stays as it is. Safe to repeat: the second time, nothing changes.
+         */
+        put: operations["importMenu"];
         post?: never;
         delete?: never;
         options?: never;
@@ -119,7 +412,20 @@ export interface paths {
          */
         get: operations["listItems"];
         put?: never;
-        post?: never;
+        /**
+         * Create an item
+         * @description Makes an item in a category of the menu. Scope: `menus:write`.
+         *
+         *     Event: `item.created`, also when the item is off from the start.
+         *
+         *     Safe to repeat with an `Idempotency-Key`. Without one only when the body has an `external_id`: a second call
+         *     with it is answered 422 (`taken`) and makes nothing.
+         *
+         *     Answered 422: a `category_id` that is not in this menu (`not_found`), an `external_id` that another item
+         *     of the menu has (`taken`), an `unavailable_until` that is past (`past`) or comes with
+         *     `is_available: true` (`conflict`).
+         */
+        post: operations["createItem"];
         delete?: never;
         options?: never;
         head?: never;
@@ -159,7 +465,15 @@ export interface paths {
          */
         put: operations["updateItem"];
         post?: never;
-        delete?: never;
+        /**
+         * Delete an item
+         * @description Deletes an item for good; to take it off for a while, use toggleItem or updateItem. Scope: `menus:write`.
+         *
+         *     Event: `item.deleted`, with the last state.
+         *
+         *     Safe to repeat: a second call is answered 404 and changes nothing.
+         */
+        delete: operations["deleteItem"];
         options?: never;
         head?: never;
         patch?: never;
@@ -181,11 +495,69 @@ export interface paths {
          *
          *     Event: `item.toggled`, always.
          *
-         *     **Not safe to repeat**: a second toggle undoes the first. When an answer got lost, read the item before
-         *     trying again, or send `If-Match` with the `ETag` you saw: the second try then gets 412. To set a state
-         *     rather than flip it, use updateItem with `is_available`.
+         *     **Safe to repeat only with an `Idempotency-Key`**: without one, a second toggle undoes the first. To set a
+         *     state rather than flip it, use updateItem with `is_available`, or setAvailability for many items.
          */
         post: operations["toggleItem"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/menus/{menu_id}/order": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set the order of a menu
+         * @description Puts the categories of a menu, and the items in each of them, into the given order, and moves items between
+         *     categories, all in one step. The body names every category and every item of the menu exactly once. Answers
+         *     the menu after the change. Scope: `menus:write`.
+         *
+         *     Only `sort_order` and `category_id` are written, and only where the order asks for it: positions that fit
+         *     already are kept, and what did not move keeps its `version` and `updated_at`.
+         *
+         *     Events: `category.updated` and `item.updated` for each record that moved. Nothing when the menu is in this
+         *     order already.
+         *
+         *     Safe to repeat. To be sure that the menu is still as you saw it, send `If-Match` with the `ETag` of getMenu.
+         *
+         *     Answered 422: a category or item that the body leaves out (`missing`), names twice (`duplicate`) or that is
+         *     not in this menu (`not_found`). Nothing is changed then.
+         */
+        put: operations["reorderMenu"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/menus/{menu_id}/toggle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Toggle a menu
+         * @description Puts a menu that is in use out of use, and one that is out of use into use. Takes no body. Answers the menu
+         *     after the change, without its content. Scope: `availability:write`.
+         *
+         *     Event: `menu.toggled`, always.
+         *
+         *     **Safe to repeat only with an `Idempotency-Key`**: without one, a second toggle undoes the first. To set a
+         *     state rather than flip it, use updateMenu with `is_active`.
+         */
+        post: operations["toggleMenu"];
         delete?: never;
         options?: never;
         head?: never;
@@ -250,8 +622,7 @@ export interface paths {
          *     with growing pauses, for about three days, so the same event may come more than once: drop repeats by
          *     `id`. An answer of 410 ends the sending at once.
          *
-         *     Not safe to repeat: every call registers one more endpoint. When an answer got lost, look with
-         *     listWebhooks and delete what is too much.
+         *     Safe to repeat only with an `Idempotency-Key`: without one, every call registers one more endpoint.
          *
          *     Answered 422: an address that leads to a private network (`blocked_address`), an identifier in
          *     `location_ids` or `menu_ids` that this client cannot see (`not_found`).
@@ -276,7 +647,21 @@ export interface paths {
          *     is not shown. Scope: `webhooks:manage`. Safe to repeat.
          */
         get: operations["getWebhook"];
-        put?: never;
+        /**
+         * Update a webhook endpoint
+         * @description Changes the settings that are in the body and keeps the others. Filters count for events from now on; what
+         *     is queued already is sent. Scope: `webhooks:manage`.
+         *
+         *     With `enabled: true` an endpoint that was paused, or that the service stopped sending to, gets its events
+         *     again, those collected meanwhile first, in order.
+         *
+         *     Safe to repeat: settings are set, and one that changes nothing leaves `version` and `updated_at` alone. To be
+         *     sure of not undoing somebody else's change, send `If-Match`.
+         *
+         *     Answered 422: an address that leads to a private network (`blocked_address`), an identifier in
+         *     `location_ids` or `menu_ids` that the endpoint's client cannot see (`not_found`).
+         */
+        put: operations["updateWebhook"];
         post?: never;
         /**
          * Remove a webhook endpoint
@@ -286,6 +671,188 @@ export interface paths {
          *     Safe to repeat: a second call is answered 404 and changes nothing.
          */
         delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List deliveries to a webhook endpoint
+         * @description The delivery log of an endpoint, **the latest first**, each with its last attempt; getDelivery has them all. Scope:
+         *     `webhooks:manage`. Safe to repeat.
+         *
+         *     Deliveries are kept for 30 days unless the operator says otherwise. Pages are ordered by identifier, so that
+         *     nothing is shown twice while others are added; those come before the first page.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/deliveries/{delivery_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a single delivery
+         * @description A delivery with its attempts: when, how long, what the receiver answered or why nothing came, and when the
+         *     next one is due. The event itself is answered by getEvent. Scope: `webhooks:manage`. Safe to repeat.
+         */
+        get: operations["getDelivery"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/deliveries/{delivery_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a delivery again now
+         * @description Makes a delivery due at once, in whatever state it is: one that failed for good is tried once more, one that
+         *     waits for its next attempt does not wait, one that was delivered is sent again. The event keeps its `id` and
+         *     its bytes. Takes no body. Scope: `webhooks:manage`.
+         *
+         *     The order of a record's events is kept: a delivery that is `held` stays so, and the one it waits for is due at
+         *     once; one that is sent again while another event of its record is under way waits for that to end. While the
+         *     endpoint is not enabled, nothing is sent. When the event itself is no longer kept, the answer is 409 (`conflict`).
+         *
+         *     Safe to repeat while it is waiting: it is due already. After that, a call without an `Idempotency-Key` sends the
+         *     event once more.
+         */
+        post: operations["retryDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send past events to a webhook endpoint again
+         * @description Sends the events since a moment, or after an event, once more: those that pass the endpoint's filters as they
+         *     are now, with the same `id` and the same bytes, in order for each record. They go out like any others, behind
+         *     what is waiting at the endpoint for the same record. Nothing older than the service keeps (30 days unless the
+         *     operator says otherwise) can be sent. Scope: `webhooks:manage`.
+         *
+         *     The work is done in the background; getReplay tells how far it is. While one replay of an endpoint is being
+         *     queued, another is refused with 409.
+         *
+         *     Safe to repeat only with an `Idempotency-Key`: without one, each call sends the events once more, which does
+         *     not disturb a receiver that drops repeats by `id`.
+         *
+         *     Answered 422: an `after_event_id` that is not kept here, or that this endpoint may not see (`not_found`).
+         */
+        post: operations["replayWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/replays/{replay_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the progress of a replay
+         * @description Tells how many events a replay has queued, and how many of them are still to be delivered. Replays are kept as
+         *     long as events. Scope: `webhooks:manage`. Safe to repeat.
+         */
+        get: operations["getReplay"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give a webhook endpoint a new secret
+         * @description Makes a new secret and answers it. **Keep it: it is shown only here.** The secret so far stays valid for a
+         *     day, or for `overlap_seconds`; until then every request carries two signatures, of which one suffices, so that
+         *     you can change over without missing an event. At most five secrets are valid at a time; the oldest goes first.
+         *     The body may be left out. Scope: `webhooks:manage`.
+         *
+         *     Safe to repeat only with an `Idempotency-Key`: without one, each call makes one more secret. `If-Match` with
+         *     the `ETag` you saw keeps two people from rotating at once.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/webhooks/{webhook_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a test event to a webhook endpoint
+         * @description Sends one made-up event of the given kind now, by the same way and with the same signature as real ones, and
+         *     answers what the receiver said. That may take 15 seconds. Works also while the endpoint is paused. Scope:
+         *     `webhooks:manage`.
+         *
+         *     **A test is marked by its `id`, which begins with `evt_test_`**, in the body and in the `webhook-id` header;
+         *     both are signed. All its record identifiers are 9007199254740991, which no record has. A receiver should
+         *     verify it, answer 2xx and do no more.
+         *
+         *     A test is not part of the event feed and not in the delivery log; it is not tried again, and an answer of 410
+         *     does not disable the endpoint. One at a time: while a test of this account is under way, another is answered
+         *     429. Safe to repeat.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -314,7 +881,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -367,7 +934,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -421,7 +988,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -474,7 +1041,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -527,7 +1094,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -580,7 +1147,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -634,7 +1201,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -687,7 +1254,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -740,7 +1307,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -793,7 +1360,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -846,7 +1413,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -899,7 +1466,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -952,7 +1519,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -1006,7 +1573,7 @@ export interface webhooks {
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5
                      */
-                    "webhook-id": components["parameters"]["DeliveryId"];
+                    "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
                      * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
@@ -1070,6 +1637,38 @@ export interface components {
              */
             region: string | null;
         };
+        /** @description A postal address to store. What is left out is stored as `null`. */
+        AddressInput: {
+            /**
+             * @description City or town.
+             * @example Tokyo
+             */
+            city: components["schemas"]["Name"];
+            country: components["schemas"]["Country"];
+            /**
+             * @description Street and number, in the order the country writes them.
+             * @example 2-24-12 Shibuya
+             */
+            line1: components["schemas"]["Name"];
+            /**
+             * @description Floor, unit or building, or `null`.
+             * @default null
+             * @example 4F
+             */
+            line2?: string | null;
+            /**
+             * @description Postal code as the country writes it, or `null`.
+             * @default null
+             * @example 150-0002
+             */
+            postal_code?: string | null;
+            /**
+             * @description State, province or prefecture, or `null`.
+             * @default null
+             * @example Tokyo
+             */
+            region?: string | null;
+        };
         /**
          * @description Allergens the item is known to contain. **An empty list never means "free from"**: it says only that nothing was declared. Any label is accepted; these are recommended, so that every reader understands them. The fourteen of EU Regulation 1169/2011: `celery`, `crustaceans`, `eggs`, `fish`, `gluten`, `lupin`, `milk`, `molluscs`, `mustard`, `peanuts`, `sesame`, `soy`, `sulphites`, `tree_nuts`. The nine of United States law: `crustaceans`, `eggs`, `fish`, `milk`, `peanuts`, `sesame`, `soy`, `tree_nuts`, `wheat`.
          * @example [
@@ -1079,6 +1678,80 @@ export interface components {
          *     ]
          */
         Allergens: components["schemas"]["Label"][];
+        /** @description One attempt to deliver an event, and what came of it. */
+        Attempt: {
+            /**
+             * Format: int32
+             * @description Milliseconds from connecting to the last byte of the answer.
+             * @example 87
+             */
+            duration_ms: number;
+            error: components["schemas"]["AttemptError"];
+            /**
+             * Format: int32
+             * @description 1 for the first attempt.
+             * @example 1
+             */
+            number: number;
+            response_excerpt: components["schemas"]["ResponseExcerpt"];
+            /** @description When the attempt began, in UTC. */
+            started_at: components["schemas"]["Timestamp"];
+            status: components["schemas"]["ReceivedStatus"];
+        };
+        /**
+         * @description What went wrong beside the status, in words, or `null`: such as `timeout`, `connection refused`,
+         *     `host name not resolved`, `tls: certificate has expired`, `redirect not followed`, `blocked_address` (the
+         *     address is private). New words may be added.
+         * @example null
+         */
+        AttemptError: string | null;
+        /** @description The availability one item shall have. The item is named by `item_id` or by `external_id`, not by both. */
+        AvailabilityChange: {
+            /**
+             * @description Your own identifier for the item.
+             * @example POS-1042
+             */
+            external_id?: string;
+            /**
+             * @description Whether the item can be ordered now. `true` also clears `unavailable_until`.
+             * @example false
+             */
+            is_available: boolean;
+            /** @description Identifier of the item. */
+            item_id?: components["schemas"]["Id"];
+            /** @description When the item becomes available again by itself, or `null` for no plan. It must lie in the future, and does not go with `is_available: true`. When it is absent, an item that is off already keeps its plan. */
+            unavailable_until?: components["schemas"]["UnavailableUntil"];
+        };
+        /**
+         * @description What became of one row: `changed`; `unchanged` when the item was as wanted already; `not_found` when the menu has no such item.
+         * @example changed
+         * @enum {string}
+         */
+        AvailabilityOutcome: "changed" | "unchanged" | "not_found";
+        /** @description The results of an AvailabilityUpdate, one for each row and in their order. */
+        AvailabilityResponse: {
+            /** @description One result for each row of the request, in the same order. */
+            data: components["schemas"]["AvailabilityResult"][];
+        };
+        /** @description What became of one row of an AvailabilityUpdate. */
+        AvailabilityResult: {
+            /** @description Your own identifier for the item, or `null` when it has none; of an item that was not found, the one you sent. */
+            external_id: components["schemas"]["ExternalId"];
+            /** @description The item as it is now, or `null` when it was not found. */
+            item: components["schemas"]["Item"] | null;
+            /**
+             * Format: int64
+             * @description Identifier of the item; `null` when the row named it by an `external_id` that was not found.
+             * @example 42
+             */
+            item_id: number | null;
+            result: components["schemas"]["AvailabilityOutcome"];
+        };
+        /** @description The availability of up to 500 items of one menu. No item may be named twice. */
+        AvailabilityUpdate: {
+            /** @description One row for each item. */
+            items: components["schemas"]["AvailabilityChange"][];
+        };
         /** @description A category of a menu, without its items. */
         Category: {
             /**
@@ -1106,6 +1779,78 @@ export interface components {
             /** @description When the category's own fields last changed, in UTC. A change of an item does not count. */
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
+        };
+        /** @description A category that stays and changes. */
+        CategoryChange: {
+            /**
+             * @description Identifier of the category.
+             * @example 12
+             */
+            category_id: components["schemas"]["Id"];
+            /**
+             * @description Your own identifier for the category after the import, or `null`.
+             * @example NIGIRI
+             */
+            external_id: components["schemas"]["ExternalId"];
+            /**
+             * @description The name after the import.
+             * @example Nigiri
+             */
+            name: components["schemas"]["Name"];
+            new: components["schemas"]["CategoryValues"];
+            old: components["schemas"]["CategoryValues"];
+        };
+        /** @description What becomes of the categories. */
+        CategoryChanges: {
+            /** @description The new ones, in the order of the document. */
+            created: components["schemas"]["NewCategory"][];
+            /** @description Those that go. */
+            deleted: components["schemas"]["GoneCategory"][];
+            /**
+             * Format: int32
+             * @description How many stay as they are.
+             * @example 7
+             */
+            unchanged: number;
+            /** @description Those that change, in the order of the document. */
+            updated: components["schemas"]["CategoryChange"][];
+        };
+        /** @description A category and all of its items. It is found by `external_id`, or by `category_id` when it has none. A new one needs `external_id` and `name`. */
+        CategoryContent: {
+            /**
+             * @description Identifier of a category that has no `external_id`.
+             * @example 12
+             */
+            category_id?: components["schemas"]["Id"];
+            /** @example Two pieces each. */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description Your own identifier for the category, unique among the categories of the menu. With `category_id` it is given to a category that has none yet.
+             * @example NIGIRI
+             */
+            external_id?: components["schemas"]["ExternalKey"];
+            /** @description All items of the category in display order. An item that was in another category moves here. */
+            items: components["schemas"]["ItemContent"][];
+            /** @example Nigiri */
+            name?: components["schemas"]["Name"];
+        };
+        /** @description The category to make. */
+        CategoryCreate: {
+            /**
+             * @default
+             * @example Two pieces each.
+             */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description Your own identifier for the category, unique within the menu, or `null`.
+             * @default null
+             * @example NIGIRI
+             */
+            external_id?: components["schemas"]["ExternalId"];
+            /** @example Nigiri */
+            name: components["schemas"]["Name"];
+            /** @description Position within the menu, lowest first. Without it, after the last. */
+            sort_order?: components["schemas"]["SortOrder"];
         };
         /** @description A category was created. */
         CategoryCreatedEvent: {
@@ -1195,6 +1940,45 @@ export interface components {
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
         };
+        /** @description One category with its items. */
+        CategoryDetailResponse: {
+            data: components["schemas"]["CategoryDetail"];
+        };
+        /** @description A category by its `external_id`, or by `category_id` where it has none. */
+        CategoryKey: {
+            /**
+             * @description Identifier of the category; `null` for one that the import makes.
+             * @example 12
+             */
+            category_id: components["schemas"]["Id"] | null;
+            /**
+             * @description Your own identifier for the category, or `null`.
+             * @example NIGIRI
+             */
+            external_id: components["schemas"]["ExternalId"];
+        };
+        /** @description One page of categories, ordered by identifier. */
+        CategoryList: {
+            /** @description The categories of this page. */
+            data: components["schemas"]["Category"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description The place of one category and the order of its items. */
+        CategoryOrder: {
+            /**
+             * @description Identifier of the category.
+             * @example 12
+             */
+            category_id: components["schemas"]["Id"];
+            /**
+             * @description The `item_id` of every item that this category shall hold, first one first. An item that another category holds now is moved here.
+             * @example [
+             *       42,
+             *       43
+             *     ]
+             */
+            items: components["schemas"]["Id"][];
+        };
         /** @description Old values of exactly the fields that changed. `version` and `updated_at`, which change every time, are not repeated here. */
         CategoryPrevious: {
             /**
@@ -1213,6 +1997,24 @@ export interface components {
              */
             name?: components["schemas"]["Name"];
             /** @description The position before the change. */
+            sort_order?: components["schemas"]["SortOrder"];
+        };
+        /** @description One category without its items. */
+        CategoryResponse: {
+            data: components["schemas"]["Category"];
+        };
+        /** @description The fields to change. A field that is absent keeps its value; `null` clears a field that can be `null`. At least one field is needed, and an unknown one is refused. */
+        CategoryUpdate: {
+            /** @example Two pieces each. */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description Your own identifier for the category, unique within the menu, or `null` to clear it.
+             * @example NIGIRI
+             */
+            external_id?: components["schemas"]["ExternalId"];
+            /** @example Nigiri */
+            name?: components["schemas"]["Name"];
+            /** @description Position within the menu, lowest first. Equal positions are ordered by `category_id`. */
             sort_order?: components["schemas"]["SortOrder"];
         };
         /** @description A category changed. */
@@ -1240,6 +2042,20 @@ export interface components {
              */
             type: "category.updated";
         };
+        /** @description Values of exactly those fields of a category that change. */
+        CategoryValues: {
+            /** @example Two pieces each. */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description Your own identifier for the category, or `null`.
+             * @example NIGIRI
+             */
+            external_id?: components["schemas"]["ExternalId"];
+            /** @example Nigiri */
+            name?: components["schemas"]["Name"];
+            /** @description Position within the menu. */
+            sort_order?: components["schemas"]["SortOrder"];
+        };
         /**
          * @description ISO 3166-1 alpha-2 country code, in capitals.
          * @example JP
@@ -1260,6 +2076,86 @@ export interface components {
          * @example eyJpZCI6NDJ9
          */
         Cursor: string;
+        /** @description One event on its way to one endpoint. */
+        Delivery: {
+            /**
+             * Format: int32
+             * @description Attempts so far, one that is under way included.
+             * @example 1
+             */
+            attempt_count: number;
+            /**
+             * @description Identifier of the delivery. A later delivery has a greater one.
+             * @example 9001
+             */
+            delivery_id: components["schemas"]["Id"];
+            event_id: components["schemas"]["EventId"];
+            event_type: components["schemas"]["EventType"];
+            /** @description The latest attempt whose outcome is known, or `null`. */
+            last_attempt: components["schemas"]["Attempt"] | null;
+            next_attempt_at: components["schemas"]["NextAttemptAt"];
+            /** @description When the event was queued for this endpoint, in UTC. */
+            queued_at: components["schemas"]["Timestamp"];
+            record: components["schemas"]["RecordName"];
+            replay_id: components["schemas"]["ReplayId"];
+            state: components["schemas"]["DeliveryState"];
+            /**
+             * @description The endpoint the event is sent to.
+             * @example 5
+             */
+            webhook_id: components["schemas"]["Id"];
+        };
+        /** @description One event on its way to one endpoint, with all its attempts. */
+        DeliveryDetail: {
+            /**
+             * Format: int32
+             * @description Attempts so far, one that is under way included.
+             * @example 1
+             */
+            attempt_count: number;
+            /** @description The attempts whose outcome is known, the latest first; at most the latest hundred. */
+            attempts: components["schemas"]["Attempt"][];
+            /**
+             * @description Identifier of the delivery. A later delivery has a greater one.
+             * @example 9001
+             */
+            delivery_id: components["schemas"]["Id"];
+            event_id: components["schemas"]["EventId"];
+            event_type: components["schemas"]["EventType"];
+            next_attempt_at: components["schemas"]["NextAttemptAt"];
+            /** @description When the event was queued for this endpoint, in UTC. */
+            queued_at: components["schemas"]["Timestamp"];
+            record: components["schemas"]["RecordName"];
+            replay_id: components["schemas"]["ReplayId"];
+            state: components["schemas"]["DeliveryState"];
+            /**
+             * @description The endpoint the event is sent to.
+             * @example 5
+             */
+            webhook_id: components["schemas"]["Id"];
+        };
+        /** @description One delivery with its attempts. */
+        DeliveryDetailResponse: {
+            data: components["schemas"]["DeliveryDetail"];
+        };
+        /** @description One page of deliveries, the latest first. */
+        DeliveryList: {
+            /** @description The deliveries of this page. */
+            data: components["schemas"]["Delivery"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description One delivery. */
+        DeliveryResponse: {
+            data: components["schemas"]["Delivery"];
+        };
+        /**
+         * @description `held`: waits for an earlier event of the same record to be delivered or given up. `pending`: is due at
+         *     `next_attempt_at`. `delivered`: the receiver answered 2xx. `failed`: given up after the last attempt of the
+         *     schedule; retryDelivery tries again.
+         * @example pending
+         * @enum {string}
+         */
+        DeliveryState: "held" | "pending" | "delivered" | "failed";
         /**
          * @description Free text. Line breaks are kept.
          * @example Two pieces, hand-pressed, with a touch of wasabi.
@@ -1296,6 +2192,7 @@ export interface components {
              *     | 403 | `insufficient_scope` (the token lacks a scope), `forbidden` (this record is not yours to use) |
              *     | 404 | `not_found` |
              *     | 405 | `method_not_allowed` |
+             *     | 406 | `not_acceptable` |
              *     | 408 | `request_timeout` |
              *     | 409 | `conflict`, `location_not_empty`, `idempotency_conflict` |
              *     | 412 | `precondition_failed` |
@@ -1315,7 +2212,7 @@ export interface components {
              * @example There is no item 42 in menu 7.
              */
             detail: string;
-            /** @description With status 422, every fault that was found, at most a hundred. */
+            /** @description With status 422, every fault that was found, at most a thousand. */
             errors?: components["schemas"]["FieldError"][];
             /** @description The same value as in the `X-Request-Id` header. */
             request_id: components["schemas"]["RequestId"];
@@ -1342,11 +2239,21 @@ export interface components {
          * @example evt_0196f3a1c2d47b8e9a10f4c5
          */
         EventId: string;
+        /** @description One page of events, the oldest first. */
+        EventList: {
+            /** @description The events of this page. */
+            data: components["schemas"]["WebhookPayload"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
         /**
          * @description The `X-Request-Id` of the request that made the change, or `null` when the service made it itself, as when a planned return to the menu falls due.
          * @example req-0196f3a1c2d4
          */
         EventRequestId: string | null;
+        /** @description One event. */
+        EventResponse: {
+            data: components["schemas"]["WebhookPayload"];
+        };
         /**
          * @description Kind of an event.
          * @example item.toggled
@@ -1364,6 +2271,11 @@ export interface components {
          * @example POS-1042
          */
         ExternalId: string | null;
+        /**
+         * @description Your own identifier for the record, such as the one in a point-of-sale system. Unique within the menu.
+         * @example POS-1042
+         */
+        ExternalKey: string;
         /** @description One fault in a request. */
         FieldError: {
             /**
@@ -1371,20 +2283,21 @@ export interface components {
              *
              *     | about | codes |
              *     |---|---|
-             *     | the body as a whole | `required`, `json` (not JSON in UTF-8), `empty` (no field at all) |
-             *     | a field | `required`, `unknown`, `type`, `format`, `const`, `enum` |
+             *     | the body as a whole | `required`, `json` (not JSON in UTF-8), `csv` (not CSV in UTF-8), `empty` (no field at all) |
+             *     | a field | `required`, `unknown`, `type`, `format`, `const`, `enum` (not one of the known values) |
              *     | text | `too_short`, `too_long`, `characters` (blank, or holds what is not allowed) |
              *     | numbers | `too_small`, `too_large`, `precision` (too many decimal places), `range` |
-             *     | lists | `too_few`, `too_many`, `duplicate` |
+             *     | lists | `too_few`, `too_many`, `duplicate`, `missing` (a record that the list must name) |
              *     | other records | `not_found` (none that this client can use), `taken` (another record has it) |
              *     | time | `past` (lies in the past), `conflict` (does not go with another field) |
+             *     | an idempotency key | `reused` (it came with another body before) |
              *     | paging | `cursor` (not a cursor of this list) |
              *     | a webhook's address | `invalid_url`, `https_required`, `user_info_not_allowed`, `fragment_not_allowed`, `blocked_address` |
              * @example precision
              */
             code: string;
             /**
-             * @description Where the fault is: a JSON Pointer (RFC 6901) into the body, empty for the body as a whole, or the name of a query parameter or header.
+             * @description Where the fault is: a JSON Pointer (RFC 6901) into the body, empty for the body as a whole; `line 7, price` or `line 7` in a body of CSV; or the name of a query parameter or header.
              * @example /price
              */
             field: string;
@@ -1393,6 +2306,29 @@ export interface components {
              * @example must be multiple of 0.01
              */
             message: string;
+        };
+        /** @description A category that the import deletes, because the document does not have it. */
+        GoneCategory: {
+            /**
+             * @description Identifier of the category.
+             * @example 12
+             */
+            category_id: components["schemas"]["Id"];
+            /**
+             * @description Your own identifier for the category, or `null`.
+             * @example NIGIRI
+             */
+            external_id: components["schemas"]["ExternalId"];
+            /** @example Nigiri */
+            name: components["schemas"]["Name"];
+        };
+        /** @description An item that the import deletes, because the document does not have it. */
+        GoneItem: {
+            /** @description Your own identifier for the item, or `null`. */
+            external_id: components["schemas"]["ExternalId"];
+            /** @description Identifier of the item. */
+            item_id: components["schemas"]["Id"];
+            name: components["schemas"]["Name"];
         };
         /**
          * Format: int64
@@ -1434,6 +2370,87 @@ export interface components {
             /** @description When the item last changed, in UTC. */
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
+        };
+        /** @description An item that stays and changes. */
+        ItemChange: {
+            /** @description Your own identifier for the item after the import, or `null`. */
+            external_id: components["schemas"]["ExternalId"];
+            /** @description Identifier of the item. */
+            item_id: components["schemas"]["Id"];
+            /** @description The name after the import. */
+            name: components["schemas"]["Name"];
+            new: components["schemas"]["ItemValues"];
+            old: components["schemas"]["ItemValues"];
+        };
+        /** @description What becomes of the items. */
+        ItemChanges: {
+            /** @description The new ones, in the order of the document. */
+            created: components["schemas"]["NewItem"][];
+            /** @description Those that go. */
+            deleted: components["schemas"]["GoneItem"][];
+            /**
+             * Format: int32
+             * @description How many stay as they are.
+             * @example 58
+             */
+            unchanged: number;
+            /** @description Those that change, in the order of the document. */
+            updated: components["schemas"]["ItemChange"][];
+        };
+        /** @description An item. It is found by `external_id`, or by `item_id` when it has none. A new one needs `external_id`, `name` and `price`. */
+        ItemContent: {
+            allergens?: components["schemas"]["Allergens"];
+            description?: components["schemas"]["Description"];
+            dietary_tags?: components["schemas"]["DietaryTags"];
+            /** @description Your own identifier for the item, unique among the items of the menu. With `item_id` it is given to an item that has none yet. */
+            external_id?: components["schemas"]["ExternalKey"];
+            /**
+             * @description Whether the item can be ordered now. When it is absent, what the kitchen has switched off stays off.
+             * @example true
+             */
+            is_available?: boolean;
+            /** @description Identifier of an item that has no `external_id`. */
+            item_id?: components["schemas"]["Id"];
+            name?: components["schemas"]["Name"];
+            photo_url?: components["schemas"]["PhotoUrl"];
+            price?: components["schemas"]["Price"];
+            /** @description When the item becomes available again by itself, or `null` for no plan. It must lie in the future, and does not go with `is_available: true`. Sent without `is_available`, it also turns the item off. */
+            unavailable_until?: components["schemas"]["UnavailableUntil"];
+        };
+        /** @description The item to make. */
+        ItemCreate: {
+            /** @default [] */
+            allergens?: components["schemas"]["Allergens"];
+            /**
+             * @description The category of this menu that holds the item.
+             * @example 12
+             */
+            category_id: components["schemas"]["Id"];
+            /** @default  */
+            description?: components["schemas"]["Description"];
+            /** @default [] */
+            dietary_tags?: components["schemas"]["DietaryTags"];
+            /**
+             * @description Your own identifier for the item, unique within the menu, or `null`.
+             * @default null
+             */
+            external_id?: components["schemas"]["ExternalId"];
+            /**
+             * @description Whether the item can be ordered now. `true` unless there is an `unavailable_until`.
+             * @example true
+             */
+            is_available?: boolean;
+            name: components["schemas"]["Name"];
+            /** @default null */
+            photo_url?: components["schemas"]["PhotoUrl"];
+            price: components["schemas"]["Price"];
+            /** @description Position within the category, lowest first. Without it, after the last. */
+            sort_order?: components["schemas"]["SortOrder"];
+            /**
+             * @description When the item becomes available by itself, or `null` for no plan. It must lie in the future, and does not go with `is_available: true`. With it, the item is off until then.
+             * @default null
+             */
+            unavailable_until?: components["schemas"]["UnavailableUntil"];
         };
         /** @description An item was created. */
         ItemCreatedEvent: {
@@ -1609,6 +2626,27 @@ export interface components {
              */
             type: "item.updated";
         };
+        /** @description Values of exactly those fields of an item that change. */
+        ItemValues: {
+            allergens?: components["schemas"]["Allergens"];
+            /** @description The category that holds the item. */
+            category?: components["schemas"]["CategoryKey"];
+            description?: components["schemas"]["Description"];
+            dietary_tags?: components["schemas"]["DietaryTags"];
+            /** @description Your own identifier for the item, or `null`. */
+            external_id?: components["schemas"]["ExternalId"];
+            /**
+             * @description Whether the item can be ordered.
+             * @example true
+             */
+            is_available?: boolean;
+            name?: components["schemas"]["Name"];
+            photo_url?: components["schemas"]["PhotoUrl"];
+            price?: components["schemas"]["Price"];
+            /** @description Position within the category. */
+            sort_order?: components["schemas"]["SortOrder"];
+            unavailable_until?: components["schemas"]["UnavailableUntil"];
+        };
         /**
          * @description One label, stored as it is given.
          * @example fish
@@ -1637,6 +2675,26 @@ export interface components {
             /** @description When the location last changed, in UTC. */
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
+        };
+        /** @description The location to make. */
+        LocationCreate: {
+            /**
+             * @description Where the location is, or `null`.
+             * @default null
+             */
+            address?: components["schemas"]["AddressInput"] | null;
+            currency: components["schemas"]["Currency"];
+            /**
+             * @description Your own identifier for the location, unique within the account, or `null`.
+             * @default null
+             * @example TYO-01
+             */
+            external_id?: components["schemas"]["ExternalId"];
+            /** @example Sakura Shibuya */
+            name: components["schemas"]["Name"];
+            /** @default null */
+            phone?: components["schemas"]["Phone"];
+            timezone: components["schemas"]["Timezone"];
         };
         /** @description A location was created. */
         LocationCreatedEvent: {
@@ -1727,6 +2785,22 @@ export interface components {
         LocationResponse: {
             data: components["schemas"]["Location"];
         };
+        /** @description The fields to change. A field that is absent keeps its value; `null` clears a field that can be `null`. At least one field is needed, and an unknown one is refused. */
+        LocationUpdate: {
+            /** @description Where the location is, replaced as a whole, or `null` to clear it. */
+            address?: components["schemas"]["AddressInput"] | null;
+            /** @description ISO 4217 currency code, in capitals. Prices are not converted. */
+            currency?: components["schemas"]["Currency"];
+            /**
+             * @description Your own identifier for the location, unique within the account, or `null` to clear it.
+             * @example TYO-01
+             */
+            external_id?: components["schemas"]["ExternalId"];
+            /** @example Sakura Shibuya */
+            name?: components["schemas"]["Name"];
+            phone?: components["schemas"]["Phone"];
+            timezone?: components["schemas"]["Timezone"];
+        };
         /** @description A location changed. */
         LocationUpdatedEvent: {
             /** @description The location after the change, as the API shows it. */
@@ -1785,6 +2859,54 @@ export interface components {
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
         };
+        /** @description A change of the menu's own fields. */
+        MenuChange: {
+            new: components["schemas"]["MenuValues"];
+            old: components["schemas"]["MenuValues"];
+        };
+        /** @description The content of a menu. Arrays are in display order, so positions are not written down. A field that is absent keeps its value, or takes its default in a new record; a category or item that is absent is deleted. The `external_id` and `sort_order` of the menu itself say where it stands, not what it holds, and are not part of it. */
+        MenuContent: {
+            /** @description All categories in display order. They may hold 10,000 items together. */
+            categories: components["schemas"]["CategoryContent"][];
+            /** @example Served from five until close. */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description Whether the menu is in use now.
+             * @example true
+             */
+            is_active?: boolean;
+            /** @example Evening menu */
+            name?: components["schemas"]["Name"];
+        };
+        /** @description The menu to make. */
+        MenuCreate: {
+            /**
+             * @default
+             * @example Served from five until close.
+             */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description Your own identifier for the menu, unique within the location, or `null`.
+             * @default null
+             * @example EVENING
+             */
+            external_id?: components["schemas"]["ExternalId"];
+            /**
+             * @description Whether the menu is in use now.
+             * @default true
+             * @example true
+             */
+            is_active?: boolean;
+            /**
+             * @description The location that serves the menu. It cannot be changed later.
+             * @example 2
+             */
+            location_id: components["schemas"]["Id"];
+            /** @example Evening menu */
+            name: components["schemas"]["Name"];
+            /** @description Position among the location's menus, lowest first. Without it, after the last. */
+            sort_order?: components["schemas"]["SortOrder"];
+        };
         /** @description A menu was created. */
         MenuCreatedEvent: {
             /** @description The menu as it is now, as the API shows it. */
@@ -1814,6 +2936,35 @@ export interface components {
              */
             type: "menu.created";
         };
+        /**
+         * @description A whole menu as CSV (RFC 4180), one record a row. The first row names the columns, in any order:
+         *
+         *     | column | in rows | meaning |
+         *     |---|---|---|
+         *     | `record` | all | `menu`, `category` or `item` |
+         *     | `category_external_id`, `category_id` | category, item | the category of this row, or the one that holds the item; the identifier only where there is no `external_id` |
+         *     | `external_id`, `item_id` | item | the item; the identifier only where there is no `external_id` |
+         *     | `name`, `description` | all | |
+         *     | `price`, `photo_url`, `allergens`, `dietary_tags` | item | |
+         *     | `is_active` | menu | |
+         *     | `is_available`, `unavailable_until` | item | |
+         *
+         *     Categories are in the order of their rows, items of a category in the order of theirs; which comes first, a category
+         *     or its items, does not matter. There may be one `menu` row. A column that is left out keeps what is stored.
+         *     An empty cell clears `description`, `photo_url`, `allergens` and `dietary_tags`, keeps `is_active` and
+         *     `is_available`, and means no plan in `unavailable_until`; in any other column it is a value that is missing.
+         *
+         *     A list in one cell is itself a row of CSV, with `;` between the labels. A text that a spreadsheet would take for a
+         *     formula, because it begins with `=`, `+`, `-`, `@`, a tab or a line break, has an apostrophe before it; one such
+         *     apostrophe is taken off when the document is read.
+         *
+         *     Written as UTF-8 with a byte order mark and CRLF. Read as UTF-8 with or without the mark, with any line ends, and
+         *     with commas, semicolons or tabs between the cells.
+         * @example record,category_external_id,external_id,name,price,allergens
+         *     category,NIGIRI,,Nigiri,,
+         *     item,NIGIRI,POS-1042,Salmon nigiri,4.5,fish;soy;wheat
+         */
+        MenuCsv: string;
         /** @description A menu was deleted. */
         MenuDeletedEvent: {
             /** @description The last state of the menu, as the API shows it. */
@@ -1882,11 +3033,41 @@ export interface components {
         MenuDetailResponse: {
             data: components["schemas"]["MenuDetail"];
         };
+        /** @description The difference between a menu and a document, one entry for each record that changes. */
+        MenuDiff: {
+            categories: components["schemas"]["CategoryChanges"];
+            /**
+             * @description Whether this is only what an import would do.
+             * @example true
+             */
+            dry_run: boolean;
+            items: components["schemas"]["ItemChanges"];
+            /** @description Change of the menu's own fields; `null` when they stay as they are. */
+            menu: components["schemas"]["MenuChange"] | null;
+            /**
+             * @description The menu.
+             * @example 7
+             */
+            menu_id: components["schemas"]["Id"];
+        };
+        /** @description What an import did, or would do. */
+        MenuDiffResponse: {
+            data: components["schemas"]["MenuDiff"];
+        };
+        /** @description A whole menu as one document, as exportMenu gives it and importMenu takes it. */
+        MenuDocument: {
+            data: components["schemas"]["MenuContent"];
+        };
         /** @description One page of menus, ordered by identifier. */
         MenuList: {
             /** @description The menus of this page. */
             data: components["schemas"]["Menu"][];
             next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description The whole order of a menu: its categories in display order, each with its items in display order. Every category and every item of the menu is named exactly once. */
+        MenuOrder: {
+            /** @description All categories of the menu, first one first. */
+            categories: components["schemas"]["CategoryOrder"][];
         };
         /** @description Old values of exactly the fields that changed. `version` and `updated_at`, which change every time, are not repeated here. */
         MenuPrevious: {
@@ -1913,6 +3094,10 @@ export interface components {
             /** @description The position before the change. */
             sort_order?: components["schemas"]["SortOrder"];
         };
+        /** @description One menu without its content. */
+        MenuResponse: {
+            data: components["schemas"]["Menu"];
+        };
         /** @description The `is_active` of a menu changed, by whatever path. */
         MenuToggledEvent: {
             /** @description The menu after the change, as the API shows it. */
@@ -1937,6 +3122,25 @@ export interface components {
              * @enum {string}
              */
             type: "menu.toggled";
+        };
+        /** @description The fields to change. A field that is absent keeps its value; `null` clears a field that can be `null`. At least one field is needed, and an unknown one is refused. */
+        MenuUpdate: {
+            /** @example Served from five until close. */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description Your own identifier for the menu, unique within the location, or `null` to clear it.
+             * @example EVENING
+             */
+            external_id?: components["schemas"]["ExternalId"];
+            /**
+             * @description Whether the menu is in use now.
+             * @example true
+             */
+            is_active?: boolean;
+            /** @example Evening menu */
+            name?: components["schemas"]["Name"];
+            /** @description Position among the location's menus, lowest first. Equal positions are ordered by `menu_id`. */
+            sort_order?: components["schemas"]["SortOrder"];
         };
         /** @description A menu changed. */
         MenuUpdatedEvent: {
@@ -1963,11 +3167,53 @@ export interface components {
              */
             type: "menu.updated";
         };
+        /** @description Values of exactly those fields of the menu that change. */
+        MenuValues: {
+            /** @example Served from five until close. */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description Whether the menu is in use.
+             * @example true
+             */
+            is_active?: boolean;
+            /** @example Evening menu */
+            name?: components["schemas"]["Name"];
+        };
+        /**
+         * Format: date-time
+         * @description A moment with its time zone, RFC 3339.
+         * @example 2026-03-14T18:00:00Z
+         */
+        Moment: string;
         /**
          * @description Display name in any script. White space around it is removed; what is left has at least one character. No line breaks or other control characters.
          * @example Salmon nigiri
          */
         Name: string;
+        /** @description A category that the import makes. */
+        NewCategory: {
+            /**
+             * @description Your own identifier for the category.
+             * @example NIGIRI
+             */
+            external_id: components["schemas"]["ExternalKey"];
+            /** @example Nigiri */
+            name: components["schemas"]["Name"];
+        };
+        /** @description An item that the import makes. */
+        NewItem: {
+            /** @description The category that will hold the item. */
+            category: components["schemas"]["CategoryKey"];
+            /** @description Your own identifier for the item. */
+            external_id: components["schemas"]["ExternalKey"];
+            name: components["schemas"]["Name"];
+        };
+        /**
+         * Format: date-time
+         * @description When the next attempt is due, in UTC; while one is under way, when it is repeated should its outcome get lost. `null` when the delivery is held or final.
+         * @example 2026-03-14T18:10:12.345Z
+         */
+        NextAttemptAt: string | null;
         /**
          * @description The `cursor` of the next page, or `null` on the last one.
          * @example eyJpZCI6NDJ9
@@ -2005,10 +3251,91 @@ export interface components {
          */
         Price: number;
         /**
+         * Format: int32
+         * @description The HTTP status of the receiver's answer, or `null` when none came.
+         * @example 204
+         */
+        ReceivedStatus: number | null;
+        /**
+         * @description The record an event tells of, kind and identifier. Events of one record keep their order.
+         * @example item:42
+         */
+        RecordName: string;
+        /** @description Events that are sent once more to an endpoint, and how far that has come. */
+        Replay: {
+            /**
+             * Format: int64
+             * @description Events queued so far.
+             * @example 1200
+             */
+            queued: number;
+            /** @description Events up to this moment have been looked at, in UTC. */
+            queued_through: components["schemas"]["Timestamp"];
+            /**
+             * @description Identifier of the replay.
+             * @example 3
+             */
+            replay_id: components["schemas"]["Id"];
+            /** @description When the replay was asked for, in UTC. */
+            requested_at: components["schemas"]["Timestamp"];
+            state: components["schemas"]["ReplayState"];
+            /**
+             * Format: int64
+             * @description Those of them that are neither delivered nor given up yet.
+             * @example 340
+             */
+            unfinished: number;
+            /** @description The end of what is replayed, in UTC: the moment of the request. Later events are sent anyway. */
+            until: components["schemas"]["Timestamp"];
+            /**
+             * @description The endpoint that receives the events.
+             * @example 5
+             */
+            webhook_id: components["schemas"]["Id"];
+        };
+        /** @description Where to begin, by time or by event; one of the two. */
+        ReplayCreate: {
+            /** @description Send the events that came after this one; say, the last that you are sure to have. */
+            after_event_id?: components["schemas"]["EventId"];
+            /** @description Send the events that happened at this moment or later, RFC 3339. */
+            since?: components["schemas"]["Moment"];
+        };
+        /**
+         * Format: int64
+         * @description The replay that sends the event once more, or `null` for its first delivery.
+         * @example null
+         */
+        ReplayId: number | null;
+        /** @description One replay. */
+        ReplayResponse: {
+            data: components["schemas"]["Replay"];
+        };
+        /**
+         * @description `queueing`: events are still being added to the endpoint's queue. `sending`: all are queued, and some are still to be delivered. `finished`: every one was delivered or given up.
+         * @example sending
+         * @enum {string}
+         */
+        ReplayState: "queueing" | "sending" | "finished";
+        /**
          * @description Identifier of one request, as answered in `X-Request-Id`.
          * @example req-0196f3a1c2d4
          */
         RequestId: string;
+        /**
+         * @description The first kilobyte of the receiver's answer as text, or `null` when it had no body.
+         * @example null
+         */
+        ResponseExcerpt: string | null;
+        /** @description How to go over to the new secret. */
+        SecretRotation: {
+            /**
+             * Format: int32
+             * @description How long the secret so far stays valid, up to seven days. Until then every request carries a signature with each. 0 ends it at once, for a secret that leaked.
+             * @default 86400
+             * @example 3600
+             */
+            overlap_seconds?: number;
+        };
         /**
          * Format: int32
          * @description Position among its siblings, lowest first. Equal positions are ordered by identifier.
@@ -2189,6 +3516,73 @@ export interface components {
          * @example whsec_YW4gZXhhbXBsZSBzZWNyZXQsIG5vdCBhIHJlYWwgMSE=
          */
         WebhookSecret: string;
+        /** @description The test to make. */
+        WebhookTest: {
+            /** @description The kind of event to send, whether or not the endpoint's filters would let it through. */
+            type: components["schemas"]["EventType"];
+        };
+        /** @description What the receiver said to a test event. */
+        WebhookTestResult: {
+            /**
+             * @description Whether the receiver answered 2xx, whole and in time.
+             * @example true
+             */
+            delivered: boolean;
+            /**
+             * Format: int32
+             * @description Milliseconds from connecting to the last byte of the answer.
+             * @example 87
+             */
+            duration_ms: number;
+            error: components["schemas"]["AttemptError"];
+            /**
+             * @description The `id` and `webhook-id` that were sent. It begins with `evt_test_`, which marks the test.
+             * @example evt_test_0196f3a1c2d47b8e9a10f4c5d6e7f809
+             */
+            event_id: components["schemas"]["EventId"];
+            response_excerpt: components["schemas"]["ResponseExcerpt"];
+            /** @description When the attempt began, in UTC. */
+            started_at: components["schemas"]["Timestamp"];
+            status: components["schemas"]["ReceivedStatus"];
+        };
+        /** @description The outcome of a test. */
+        WebhookTestResultResponse: {
+            data: components["schemas"]["WebhookTestResult"];
+        };
+        /** @description The settings to change. What is left out stays as it is. */
+        WebhookUpdate: {
+            /**
+             * @description What the endpoint is for, for people.
+             * @example Kitchen displays in Shibuya
+             */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description `false` pauses: events are collected. `true` sends again, what was collected first, and clears `disabled_reason` and `disabled_at`.
+             * @example true
+             */
+            enabled?: boolean;
+            /**
+             * @description Kinds of events to send. Empty: all, also kinds that are added later.
+             * @example [
+             *       "item.*",
+             *       "menu.toggled"
+             *     ]
+             */
+            event_types?: components["schemas"]["EventTypeFilter"][];
+            /**
+             * @description Send only events of these locations. Empty: all locations the endpoint's own client may see.
+             * @example [
+             *       2
+             *     ]
+             */
+            location_ids?: components["schemas"]["Id"][];
+            /**
+             * @description Send only events of these menus and of what is in them, so no location events. Empty: all menus.
+             * @example []
+             */
+            menu_ids?: components["schemas"]["Id"][];
+            url?: components["schemas"]["WebhookUrl"];
+        };
         /**
          * Format: uri
          * @description Where events are sent: an `https` address, any port, without user name, password or fragment. It must lead to a public address; only an operator can allow private networks, and plain `http` towards them.
@@ -2247,8 +3641,128 @@ export interface components {
         };
     };
     responses: {
+        /** @description The `Idempotency-Key` is not valid: it may hold 1 to 128 visible characters of ASCII. Nothing was changed. */
+        BadRequest: {
+            headers: {
+                /**
+                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";r=1187;t=42
+                 */
+                RateLimit?: string;
+                /**
+                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";q=1200;w=60
+                 */
+                "RateLimit-Policy"?: string;
+                /**
+                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @example req-0196f3a1c2d4
+                 */
+                "X-Request-Id"?: components["schemas"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The call clashes with something that is under way, or asks for what is no longer kept. Nothing was changed; `code` and `detail` say what. */
+        Conflict: {
+            headers: {
+                /**
+                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";r=1187;t=42
+                 */
+                RateLimit?: string;
+                /**
+                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";q=1200;w=60
+                 */
+                "RateLimit-Policy"?: string;
+                /**
+                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @example req-0196f3a1c2d4
+                 */
+                "X-Request-Id"?: components["schemas"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Error"];
+            };
+        };
         /** @description The token lacks the scope (`insufficient_scope`), or the record exists and this client may not use it (`forbidden`): it belongs to another account, or to a location the client has no access to. */
         Forbidden: {
+            headers: {
+                /**
+                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";r=1187;t=42
+                 */
+                RateLimit?: string;
+                /**
+                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";q=1200;w=60
+                 */
+                "RateLimit-Policy"?: string;
+                /**
+                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @example req-0196f3a1c2d4
+                 */
+                "X-Request-Id"?: components["schemas"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Error"];
+            };
+        };
+        /** @description An earlier call with the same `Idempotency-Key` is still under way. Try again a moment later. */
+        IdempotencyConflict: {
+            headers: {
+                /**
+                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";r=1187;t=42
+                 */
+                RateLimit?: string;
+                /**
+                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";q=1200;w=60
+                 */
+                "RateLimit-Policy"?: string;
+                /**
+                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @example req-0196f3a1c2d4
+                 */
+                "X-Request-Id"?: components["schemas"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The location still has menus (`location_not_empty`). Nothing was changed. Delete its menus first. */
+        LocationNotEmpty: {
+            headers: {
+                /**
+                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";r=1187;t=42
+                 */
+                RateLimit?: string;
+                /**
+                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";q=1200;w=60
+                 */
+                "RateLimit-Policy"?: string;
+                /**
+                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @example req-0196f3a1c2d4
+                 */
+                "X-Request-Id"?: components["schemas"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Error"];
+            };
+        };
+        /** @description `Accept` names no media type that this operation answers in. */
+        NotAcceptable: {
             headers: {
                 /**
                  * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
@@ -2313,6 +3827,38 @@ export interface components {
                  * @example "default";q=1200;w=60
                  */
                 "RateLimit-Policy"?: string;
+                /**
+                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @example req-0196f3a1c2d4
+                 */
+                "X-Request-Id"?: components["schemas"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The document is still as the `ETag` in `If-None-Match` says. No body. */
+        NotModifiedNegotiated: {
+            headers: {
+                /**
+                 * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                 * @example "7"
+                 */
+                ETag: string;
+                /**
+                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";r=1187;t=42
+                 */
+                RateLimit?: string;
+                /**
+                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @example "default";q=1200;w=60
+                 */
+                "RateLimit-Policy"?: string;
+                /**
+                 * @description The answer depends on what `Accept` asks for.
+                 * @example Accept
+                 */
+                Vary: "Accept";
                 /**
                  * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                  * @example req-0196f3a1c2d4
@@ -2574,6 +4120,11 @@ export interface components {
          */
         ActiveFilter: boolean;
         /**
+         * @description Only events after this one in the feed: the last that the feed gave you. Leave it out to begin with the oldest that is kept. On later pages `cursor` counts in its place.
+         * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f809
+         */
+        AfterEventFilter: components["schemas"]["EventId"];
+        /**
          * @description Only items that declare allergens, and not this one. Repeat the parameter to rule out several. Letter case is ignored. Items with an empty `allergens` list are left out, because an empty list declares nothing. This is a search aid and no assurance of safety.
          * @example [
          *       "peanuts",
@@ -2592,6 +4143,11 @@ export interface components {
          */
         CategoryFilter: components["schemas"]["Id"];
         /**
+         * @description Identifier of the category. A value that is not a valid identifier is answered 404.
+         * @example 12
+         */
+        CategoryId: components["schemas"]["Id"];
+        /**
          * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
          * @example eyJpZCI6NDJ9
          */
@@ -2600,12 +4156,22 @@ export interface components {
          * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
          * @example evt_0196f3a1c2d47b8e9a10f4c5
          */
-        DeliveryId: components["schemas"]["EventId"];
+        DeliveryEventId: components["schemas"]["EventId"];
+        /**
+         * @description Identifier of the delivery. A value that is not a valid identifier is answered 404.
+         * @example 9001
+         */
+        DeliveryId: components["schemas"]["Id"];
         /**
          * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
          * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
          */
         DeliverySignature: string;
+        /**
+         * @description Only deliveries in this state.
+         * @example failed
+         */
+        DeliveryStateFilter: components["schemas"]["DeliveryState"];
         /**
          * @description When this attempt was made, in Unix seconds. Refuse what is more than five minutes off.
          * @example 1773511512
@@ -2620,10 +4186,53 @@ export interface components {
          */
         DietaryTagFilter: components["schemas"]["Label"][];
         /**
+         * @description With `true` nothing is changed; the answer is what would be.
+         * @example true
+         */
+        DryRun: boolean;
+        /**
+         * @description Identifier of the event. A value that is not a valid identifier is answered 404.
+         * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f809
+         */
+        EventId: components["schemas"]["EventId"];
+        /**
+         * @description Only events of this location, its menus and what is in them.
+         * @example 2
+         */
+        EventLocationFilter: components["schemas"]["Id"];
+        /**
+         * @description Only events of this menu and of what is in it.
+         * @example 7
+         */
+        EventMenuFilter: components["schemas"]["Id"];
+        /**
+         * @description Only events of this kind, exactly or all kinds of a resource. Repeat the parameter for several; an event of any of them is shown.
+         * @example [
+         *       "item.*",
+         *       "menu.toggled"
+         *     ]
+         */
+        EventTypesFilter: components["schemas"]["EventTypeFilter"][];
+        /**
          * @description Only the item with exactly this identifier of yours.
          * @example POS-1042
          */
         ExternalIdFilter: string;
+        /**
+         * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+         *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+         *     with `Idempotency-Replayed: true`, and changes nothing.
+         *
+         *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+         *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+         *     (`reused`).
+         *
+         *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+         *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+         *     5xx: nothing was changed then, and a repeat is a new try.
+         * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+         */
+        IdempotencyKey: string;
         /**
          * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
          * @example "7"
@@ -2665,10 +4274,30 @@ export interface components {
          */
         MenuId: components["schemas"]["Id"];
         /**
+         * @description Only events of this record, kind and identifier.
+         * @example item:42
+         */
+        RecordFilter: components["schemas"]["RecordName"];
+        /**
+         * @description Identifier of the replay. A value that is not a valid identifier is answered 404.
+         * @example 3
+         */
+        ReplayId: components["schemas"]["Id"];
+        /**
+         * @description Only deliveries that were queued at this moment or later, RFC 3339.
+         * @example 2026-03-14T18:00:00Z
+         */
+        SinceFilter: components["schemas"]["Moment"];
+        /**
          * @description Only items whose name or description contains this text. Letter case and character width are ignored.
          * @example salmon
          */
         TextFilter: string;
+        /**
+         * @description Only deliveries that were queued before this moment, RFC 3339.
+         * @example 2026-03-14T22:00:00Z
+         */
+        UntilFilter: components["schemas"]["Moment"];
         /**
          * @description Only items that changed at this moment or later, RFC 3339. Deleted items are not listed; webhooks tell of them.
          * @example 2026-03-14T18:00:00Z
@@ -2679,6 +4308,11 @@ export interface components {
          * @example 5
          */
         WebhookId: components["schemas"]["Id"];
+        /**
+         * @description With `true` the document also holds `is_active` of the menu, and `is_available` and `unavailable_until` of its items.
+         * @example true
+         */
+        WithAvailability: boolean;
     };
     requestBodies: never;
     headers: {
@@ -2692,6 +4326,11 @@ export interface components {
          * @example "7"
          */
         ETag: string;
+        /**
+         * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+         * @example true
+         */
+        "Idempotency-Replayed": string;
         /**
          * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
          * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
@@ -2723,6 +4362,11 @@ export interface components {
          */
         "Retry-After": number;
         /**
+         * @description The answer depends on what `Accept` asks for.
+         * @example Accept
+         */
+        Vary: "Accept";
+        /**
          * @description How to authenticate: `Bearer`, with what was wrong with the token that was sent (RFC 6750, section 3), or `Basic` at the token endpoint.
          * @example Bearer error="invalid_token", error_description="The token has expired."
          */
@@ -2737,6 +4381,133 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    listEvents: {
+        parameters: {
+            query?: {
+                /**
+                 * @description Only events after this one in the feed: the last that the feed gave you. Leave it out to begin with the oldest that is kept. On later pages `cursor` counts in its place.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f809
+                 */
+                after_event_id?: components["parameters"]["AfterEventFilter"];
+                /**
+                 * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
+                 * @example eyJpZCI6NDJ9
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description Most records on a page. A value above the maximum is refused, not lowered.
+                 * @example 50
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Only events of this location, its menus and what is in them.
+                 * @example 2
+                 */
+                location_id?: components["parameters"]["EventLocationFilter"];
+                /**
+                 * @description Only events of this menu and of what is in it.
+                 * @example 7
+                 */
+                menu_id?: components["parameters"]["EventMenuFilter"];
+                /**
+                 * @description Only events of this kind, exactly or all kinds of a resource. Repeat the parameter for several; an event of any of them is shown.
+                 * @example [
+                 *       "item.*",
+                 *       "menu.toggled"
+                 *     ]
+                 */
+                type?: components["parameters"]["EventTypesFilter"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    /**
+                     * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
+                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     */
+                    Link?: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    getEvent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the event. A value that is not a valid identifier is answered 404.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f809
+                 */
+                event_id: components["parameters"]["EventId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The event. */
+            200: {
+                headers: {
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EventResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
     listLocations: {
         parameters: {
             query?: {
@@ -2788,6 +4559,85 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    createLocation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LocationCreate"];
+            };
+        };
+        responses: {
+            /** @description The location. */
+            201: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description Address of the new record.
+                     * @example /api/v1/webhooks/5
+                     */
+                    Location: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LocationResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ParameterError"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
@@ -2848,6 +4698,125 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    updateLocation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the location. A value that is not a valid identifier is answered 404.
+                 * @example 2
+                 */
+                location_id: components["parameters"]["LocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LocationUpdate"];
+            };
+        };
+        responses: {
+            /** @description The location after the change. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LocationResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    deleteLocation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the location. A value that is not a valid identifier is answered 404.
+                 * @example 2
+                 */
+                location_id: components["parameters"]["LocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The location is gone. No body. */
+            204: {
+                headers: {
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["LocationNotEmpty"];
+            412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
             default: components["responses"]["UnexpectedError"];
@@ -2920,6 +4889,85 @@ export interface operations {
             default: components["responses"]["UnexpectedError"];
         };
     };
+    createMenu: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MenuCreate"];
+            };
+        };
+        responses: {
+            /** @description The menu. */
+            201: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description Address of the new record.
+                     * @example /api/v1/webhooks/5
+                     */
+                    Location: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MenuResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
     getMenu: {
         parameters: {
             query?: never;
@@ -2974,6 +5022,688 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    updateMenu: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MenuUpdate"];
+            };
+        };
+        responses: {
+            /** @description The menu after the change. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MenuResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    deleteMenu: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The menu and everything in it are gone. No body. */
+            204: {
+                headers: {
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    setAvailability: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AvailabilityUpdate"];
+            };
+        };
+        responses: {
+            /** @description What became of each row. */
+            200: {
+                headers: {
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AvailabilityResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    listCategories: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
+                 * @example eyJpZCI6NDJ9
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description Most records on a page. A value above the maximum is refused, not lowered.
+                 * @example 50
+                 */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    /**
+                     * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
+                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     */
+                    Link?: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CategoryList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    createCategory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CategoryCreate"];
+            };
+        };
+        responses: {
+            /** @description The category. */
+            201: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description Address of the new record.
+                     * @example /api/v1/webhooks/5
+                     */
+                    Location: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CategoryResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    getCategory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` you hold. When it is still current, the answer is 304 without a body.
+                 * @example "7"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the category. A value that is not a valid identifier is answered 404.
+                 * @example 12
+                 */
+                category_id: components["parameters"]["CategoryId"];
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The category and its items. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CategoryDetailResponse"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    updateCategory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the category. A value that is not a valid identifier is answered 404.
+                 * @example 12
+                 */
+                category_id: components["parameters"]["CategoryId"];
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CategoryUpdate"];
+            };
+        };
+        responses: {
+            /** @description The category after the change. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CategoryResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    deleteCategory: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the category. A value that is not a valid identifier is answered 404.
+                 * @example 12
+                 */
+                category_id: components["parameters"]["CategoryId"];
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The category and its items are gone. No body. */
+            204: {
+                headers: {
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    exportMenu: {
+        parameters: {
+            query?: {
+                /**
+                 * @description With `true` the document also holds `is_active` of the menu, and `is_available` and `unavailable_until` of its items.
+                 * @example true
+                 */
+                availability?: components["parameters"]["WithAvailability"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` you hold. When it is still current, the answer is 304 without a body.
+                 * @example "7"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The menu as a document. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description The answer depends on what `Accept` asks for.
+                     * @example Accept
+                     */
+                    Vary: "Accept";
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MenuDocument"];
+                    "text/csv": components["schemas"]["MenuCsv"];
+                };
+            };
+            304: components["responses"]["NotModifiedNegotiated"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            406: components["responses"]["NotAcceptable"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    importMenu: {
+        parameters: {
+            query?: {
+                /**
+                 * @description With `true` nothing is changed; the answer is what would be.
+                 * @example true
+                 */
+                dry_run?: components["parameters"]["DryRun"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MenuDocument"];
+                "text/csv": components["schemas"]["MenuCsv"];
+            };
+        };
+        responses: {
+            /** @description What changed, or with `dry_run` would change. The `ETag` is that of the menu after this call. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MenuDiffResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
             default: components["responses"]["UnexpectedError"];
@@ -3078,6 +5808,92 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    createItem: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ItemCreate"];
+            };
+        };
+        responses: {
+            /** @description The item. */
+            201: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description Address of the new record.
+                     * @example /api/v1/webhooks/5
+                     */
+                    Location: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ItemResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ParameterError"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
@@ -3219,10 +6035,82 @@ export interface operations {
             default: components["responses"]["UnexpectedError"];
         };
     };
+    deleteItem: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the item. A value that is not a valid identifier is answered 404.
+                 * @example 42
+                 */
+                item_id: components["parameters"]["ItemId"];
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The item is gone. No body. */
+            204: {
+                headers: {
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
     toggleItem: {
         parameters: {
             query?: never;
             header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
                  * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
                  * @example "7"
@@ -3254,6 +6142,11 @@ export interface operations {
                      */
                     ETag: string;
                     /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
                      * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
@@ -3274,9 +6167,158 @@ export interface operations {
                     "application/json": components["schemas"]["ItemResponse"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    reorderMenu: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MenuOrder"];
+            };
+        };
+        responses: {
+            /** @description The menu after the change. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MenuDetailResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    toggleMenu: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The menu after the change. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MenuResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
             412: components["responses"]["PreconditionFailed"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
@@ -3389,7 +6431,23 @@ export interface operations {
     createWebhook: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -3407,6 +6465,11 @@ export interface operations {
                      * @example "7"
                      */
                     ETag: string;
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
                     /**
                      * @description Address of the new record.
                      * @example /api/v1/webhooks/5
@@ -3435,6 +6498,7 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            409: components["responses"]["IdempotencyConflict"];
             413: components["responses"]["PayloadTooLarge"];
             415: components["responses"]["UnsupportedMediaType"];
             422: components["responses"]["ParameterError"];
@@ -3502,6 +6566,72 @@ export interface operations {
             default: components["responses"]["UnexpectedError"];
         };
     };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @example 5
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookUpdate"];
+            };
+        };
+        responses: {
+            /** @description The endpoint after the change. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
     deleteWebhook: {
         parameters: {
             query?: never;
@@ -3549,6 +6679,521 @@ export interface operations {
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
             412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
+                 * @example eyJpZCI6NDJ9
+                 */
+                cursor?: components["parameters"]["Cursor"];
+                /**
+                 * @description Most records on a page. A value above the maximum is refused, not lowered.
+                 * @example 50
+                 */
+                limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Only events of this record, kind and identifier.
+                 * @example item:42
+                 */
+                record?: components["parameters"]["RecordFilter"];
+                /**
+                 * @description Only deliveries that were queued at this moment or later, RFC 3339.
+                 * @example 2026-03-14T18:00:00Z
+                 */
+                since?: components["parameters"]["SinceFilter"];
+                /**
+                 * @description Only deliveries in this state.
+                 * @example failed
+                 */
+                state?: components["parameters"]["DeliveryStateFilter"];
+                /**
+                 * @description Only events of this kind, exactly or all kinds of a resource. Repeat the parameter for several; an event of any of them is shown.
+                 * @example [
+                 *       "item.*",
+                 *       "menu.toggled"
+                 *     ]
+                 */
+                type?: components["parameters"]["EventTypesFilter"];
+                /**
+                 * @description Only deliveries that were queued before this moment, RFC 3339.
+                 * @example 2026-03-14T22:00:00Z
+                 */
+                until?: components["parameters"]["UntilFilter"];
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @example 5
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page. */
+            200: {
+                headers: {
+                    /**
+                     * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
+                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     */
+                    Link?: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryList"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    getDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the delivery. A value that is not a valid identifier is answered 404.
+                 * @example 9001
+                 */
+                delivery_id: components["parameters"]["DeliveryId"];
+                /**
+                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @example 5
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery. */
+            200: {
+                headers: {
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryDetailResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    retryDelivery: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the delivery. A value that is not a valid identifier is answered 404.
+                 * @example 9001
+                 */
+                delivery_id: components["parameters"]["DeliveryId"];
+                /**
+                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @example 5
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery as it waits now. */
+            202: {
+                headers: {
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    replayWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @example 5
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayCreate"];
+            };
+        };
+        responses: {
+            /** @description The replay, which has only begun. */
+            202: {
+                headers: {
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description Address of the new record.
+                     * @example /api/v1/webhooks/5
+                     */
+                    Location: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    getReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the replay. A value that is not a valid identifier is answered 404.
+                 * @example 3
+                 */
+                replay_id: components["parameters"]["ReplayId"];
+                /**
+                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @example 5
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The replay. */
+            200: {
+                headers: {
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @example 5
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["SecretRotation"];
+            };
+        };
+        responses: {
+            /** @description The endpoint with its new secret. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookWithSecretResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
+                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
+                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 *
+                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
+                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
+                 *     (`reused`).
+                 *
+                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
+                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @example 5
+                 */
+                webhook_id: components["parameters"]["WebhookId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookTest"];
+            };
+        };
+        responses: {
+            /** @description What came of it; a receiver that failed is answered 200 as well. */
+            200: {
+                headers: {
+                    /**
+                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookTestResultResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
             default: components["responses"]["UnexpectedError"];

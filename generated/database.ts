@@ -73,6 +73,7 @@ export interface Delivery {
   leased_until: Timestamp | null;
   next_attempt_at: Timestamp | null;
   record: string;
+  replay_id: number | null;
   state: string;
   webhook_id: number;
 }
@@ -89,6 +90,16 @@ export interface Event {
   sequence: Generated<number>;
   transaction_id: Generated<string>;
   type: string;
+}
+
+export interface IdempotencyKey {
+  account_id: number;
+  body_hash: Buffer;
+  client_id: string;
+  created_at: Generated<Timestamp>;
+  key: string;
+  path: string;
+  sealed_answer: Buffer;
 }
 
 export interface Item {
@@ -145,6 +156,16 @@ export interface Relay {
   singleton: Generated<boolean>;
 }
 
+export interface Replay {
+  account_id: number;
+  created_at: Generated<Timestamp>;
+  position: string;
+  queued: Generated<number>;
+  replay_id: Generated<number>;
+  until: string;
+  webhook_id: number;
+}
+
 export interface SigningKey {
   created_at: Generated<Timestamp>;
   kid: string;
@@ -187,10 +208,12 @@ export interface DB {
   client: Client;
   delivery: Delivery;
   event: Event;
+  idempotency_key: IdempotencyKey;
   item: Item;
   location: Location;
   menu: Menu;
   relay: Relay;
+  replay: Replay;
   signing_key: SigningKey;
   webhook: Webhook;
   webhook_secret: WebhookSecret;

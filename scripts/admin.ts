@@ -1,10 +1,11 @@
-/** The operator's commands; each works on the database of the running service, and prints JSON. */
+/** The operator's commands. Each works on the database of the running service, and prints JSON. */
 import { parseArgs } from 'node:util';
+import { sql } from 'kysely';
 import type pg from 'pg';
 import { createClient } from '../src/accounts/client.ts';
 import { allScopes, isScope, type Scope } from '../src/accounts/scopes.ts';
 import { type Config, readConfig } from '../src/config.ts';
-import { type Database, openDatabase } from '../src/db/database.ts';
+import { type Database, openDatabase, requireServer } from '../src/db/database.ts';
 import { runningEmbedded, startEmbedded } from '../src/db/embedded.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { loadDemo } from './demo/load.ts';
@@ -14,15 +15,24 @@ const help = `usage: npm run --silent admin -- COMMAND
   create-client --account NAME [--scopes a,b] [--locations 1,2]
                             make a client (and its account when it is new); prints its secret, once
   list-clients [--account NAME]
-  disable-client CLIENT_ID  its tokens are refused within a second or two
+  disable-client CLIENT_ID  its tokens are refused within about a second
   migrate                   bring the schema up to date
   load-demo                 load the demo account; prints a client for it
 
 Scopes: ${allScopes.join(', ')} (default: all). Without --locations a client may act on every location.
-DATABASE_URL and DATA_DIR are read as by the service.`;
+DATABASE_URL and DATA_DIR are read as by the service. Each command prints one line of JSON.
+Exit status: 0 done, 1 refused or failed, 2 the command line is wrong.`;
 
-/** A command line that cannot be carried out; its message is one line. */
+/** A command line that makes no sense; its message is one line that names the fix. */
 class UsageError extends Error {}
+
+interface Command {
+  options: (keyof Options)[];
+  /** Name of the argument; absent: it takes none. */
+  argument?: string;
+  /** Checks the command line, then gives the work to do. */
+  prepare(options: Options, argument: string): (database: Database) => Promise<unknown>;
+}
 
 interface Options {
   account?: string;
@@ -30,54 +40,65 @@ interface Options {
   locations?: string;
 }
 
-const commands: Record<
-  string,
-  (database: Database, options: Options, argument?: string) => Promise<unknown>
-> = {
-  async 'create-client'(database, { account, scopes, locations }) {
-    if (!account?.trim()) throw new UsageError('create-client needs --account NAME');
-    const locationIds = locations === undefined ? null : readLocations(locations);
-    const client = await createClient(database, { account, scopes: readScopes(scopes), locationIds });
-    const { account_id, client_id, client_secret, scopes: granted, location_ids } = client;
-    return {
-      account_id,
-      client_id,
-      client_secret,
-      scopes: granted,
-      ...(location_ids && { locations: location_ids }),
-    };
+const commands: Record<string, Command> = {
+  'create-client': {
+    options: ['account', 'scopes', 'locations'],
+    prepare(options) {
+      const account = options.account?.trim();
+      if (!account) throw new UsageError('create-client needs --account NAME');
+      const scopes = readScopes(options.scopes);
+      const locationIds = options.locations === undefined ? null : readLocations(options.locations);
+      return async (database) => {
+        await requireLocations(database, account, locationIds ?? []);
+        const client = await createClient(database, { account, scopes, locationIds });
+        const { account_id, client_id, client_secret, location_ids: locations } = client;
+        return { account_id, client_id, client_secret, scopes, ...(locations && { locations }) };
+      };
+    },
   },
-  async 'list-clients'(database, { account }) {
-    return database
-      .selectFrom('client')
-      .innerJoin('account', 'account.account_id', 'client.account_id')
-      .select([
-        'account.account_id',
-        'account.name as account',
-        'client_id',
-        'scopes',
-        'location_ids as locations',
-      ])
-      .select(['client.created_at', 'disabled_at'])
-      .$if(account !== undefined, (clients) => clients.where('account.name', '=', account as string))
-      .orderBy('client.created_at')
-      .execute();
+  'list-clients': {
+    options: ['account'],
+    prepare:
+      ({ account }) =>
+      (database) =>
+        database
+          .selectFrom('client')
+          .innerJoin('account', 'account.account_id', 'client.account_id')
+          .select(['account.account_id', 'account.name as account', 'client_id', 'scopes'])
+          .select(['location_ids as locations', 'client.created_at', 'disabled_at'])
+          .$if(account !== undefined, (clients) => clients.where('account.name', '=', account as string))
+          .orderBy('client.created_at')
+          .execute(),
   },
-  async 'disable-client'(database, _options, clientId) {
-    if (!clientId) throw new UsageError('disable-client needs a CLIENT_ID');
-    const { numUpdatedRows } = await database
-      .updateTable('client')
-      .set((eb) => ({ disabled_at: eb.fn.coalesce('disabled_at', eb.val(new Date())) }))
-      .where('client_id', '=', clientId)
-      .executeTakeFirst();
-    if (numUpdatedRows === 0n) throw new UsageError(`there is no client ${clientId}; see list-clients`);
-    return { client_id: clientId, disabled: true };
+  'disable-client': {
+    options: [],
+    argument: 'CLIENT_ID',
+    prepare: (_options, client_id) => async (database) => {
+      const { numUpdatedRows } = await database
+        .updateTable('client')
+        .set((eb) => ({ disabled_at: eb.fn.coalesce('disabled_at', eb.val(new Date())) }))
+        .where('client_id', '=', client_id)
+        .executeTakeFirst();
+      if (numUpdatedRows === 0n) throw new Error(`there is no client ${client_id}; see list-clients`);
+      return { client_id, disabled: true };
+    },
   },
-  async migrate(database) {
-    return { applied: await migrate(database) };
+  migrate: {
+    options: [],
+    prepare: () => async (database) => ({ applied: await migrate(database) }),
   },
-  async 'load-demo'(database) {
-    return loadDemo(database, { ifEmpty: false });
+  'load-demo': {
+    options: [],
+    prepare: () => async (database) => {
+      try {
+        return await loadDemo(database, { ifEmpty: false });
+      } catch (error) {
+        if ((error as { constraint?: string }).constraint !== 'location_external_id') throw error;
+        throw new Error(
+          'the demo account is loaded already: create-client --account Demo makes a client for it',
+        );
+      }
+    },
   },
 };
 
@@ -90,13 +111,16 @@ try {
 
 async function main(): Promise<void> {
   const { values, positionals } = readArguments();
-  const [name = 'help', argument] = positionals;
-  if (values.help || name === 'help') return console.log(help);
-  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
-  if (!command) throw new UsageError(`there is no command ${name}; see --help`);
+  const { help: wantsHelp, ...options } = values;
+  const [name, ...rest] = positionals;
+  if (wantsHelp || name === 'help') {
+    console.log(help);
+    return;
+  }
+  const work = requireCommand(name, options, rest).prepare(options, rest[0] ?? '');
   await withDatabase(readConfig(process.env), async (database) => {
-    await migrate(database);
-    console.log(JSON.stringify(await command(database, values, argument)));
+    if (name !== 'migrate') await migrate(database);
+    console.log(JSON.stringify(await work(database)));
   });
 }
 
@@ -108,25 +132,55 @@ function readArguments() {
       allowPositionals: true,
     });
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    throw new UsageError(`${(error as Error).message.split('. ', 1)[0]}; see --help`);
   }
+}
+
+function requireCommand(name: string | undefined, options: Options, rest: string[]): Command {
+  const command = name !== undefined && Object.hasOwn(commands, name) ? commands[name] : undefined;
+  if (!command) {
+    throw new UsageError(name ? `there is no command ${name}; see --help` : 'name a command; see --help');
+  }
+  const stray = Object.keys(options).find((option) => !command.options.includes(option as keyof Options));
+  if (stray) throw new UsageError(`${name} takes no --${stray}; see --help`);
+  if (command.argument && !rest[0])
+    throw new UsageError(`${name} needs a ${command.argument}; see list-clients`);
+  const extra = rest[command.argument ? 1 : 0];
+  if (extra !== undefined) throw new UsageError(`${name} takes no argument "${extra}"; see --help`);
+  return command;
 }
 
 function readScopes(list: string | undefined): Scope[] {
   if (list === undefined) return [...allScopes];
   const scopes = list.split(',').map((scope) => scope.trim());
   const unknown = scopes.find((scope) => !isScope(scope));
-  if (unknown !== undefined)
-    throw new UsageError(`there is no scope "${unknown}"; there are ${allScopes.join(', ')}`);
+  if (unknown !== undefined) {
+    throw new UsageError(`there is no scope "${unknown}"; --scopes takes ${allScopes.join(',')}`);
+  }
   return [...new Set(scopes)] as Scope[];
 }
 
 function readLocations(list: string): number[] {
-  return list.split(',').map((text) => {
-    if (!/^ *[1-9]\d{0,15} *$/.test(text))
-      throw new UsageError(`--locations takes ids such as 1,2, not "${list}"`);
-    return Number(text);
-  });
+  const ids = list.split(',').map((text) => (/^ *[1-9]\d{0,15} *$/.test(text) ? Number(text) : Number.NaN));
+  if (!ids.every(Number.isSafeInteger)) {
+    throw new UsageError(`--locations takes ids such as 1,2, not "${list}"`);
+  }
+  return [...new Set(ids)];
+}
+
+/** A grant on a location that is not there yet would one day let in more than anybody meant. */
+async function requireLocations(database: Database, account: string, ids: number[]): Promise<void> {
+  if (ids.length === 0) return;
+  const rows = await database
+    .selectFrom('location')
+    .innerJoin('account', 'account.account_id', 'location.account_id')
+    .select('location_id')
+    .where('account.name', '=', account)
+    .where(sql<boolean>`location_id = any (${ids})`)
+    .execute();
+  const missing = ids.find((id) => !rows.some((row) => row.location_id === id));
+  if (missing === undefined) return;
+  throw new Error(`account ${account} has no location ${missing}: create it first, or leave out --locations`);
 }
 
 /** The service's own server when it runs on the embedded default, else one started for this command. */
@@ -137,6 +191,7 @@ async function withDatabase(config: Config, work: (database: Database) => Promis
     started?.connection ?? { connectionString: config.databaseUrl as string };
   const database = openDatabase(connection, { max: 1 });
   try {
+    await requireServer(database);
     await work(database);
   } finally {
     await database.destroy();

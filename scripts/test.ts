@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { glob, mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -18,14 +18,15 @@ import { startScratchPostgres } from '../test/support/postgres.ts';
 import { encryptionKey } from '../test/support/service.ts';
 import { loadDemo } from './demo/load.ts';
 
-const files = process.argv.slice(2);
+const wanted = process.argv.slice(2);
+const files = wanted.length > 0 ? wanted : await Array.fromAsync(glob('test/**/*.test.ts'));
 const scratch = await mkdtemp(join(tmpdir(), 'menus-tests-'));
 const coverage = join(scratch, 'contract-coverage.txt');
 const server = await startScratchPostgres();
 try {
   await makeTemplate();
   const failed = await runTap();
-  const missing = files.length === 0 ? uncovered() : [];
+  const missing = wanted.length === 0 ? uncovered() : [];
   for (const answer of missing) console.log(`no test has seen: ${answer}`);
   process.exitCode = failed || missing.length > 0 ? 1 : 0;
 } finally {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { maxHeaderSize } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import document from '../generated/openapi.json' with { type: 'json' };
@@ -6,22 +7,25 @@ import { createCallers } from './accounts/caller.ts';
 import { loadSigningKeys } from './accounts/signing-keys.ts';
 import { registerTokens } from './accounts/tokens.ts';
 import type { Config } from './config.ts';
-import type { Database } from './db/database.ts';
+import type { Context } from './context.ts';
 import { authenticate } from './http/authenticate.ts';
 import { bodyLimit } from './http/bodies.ts';
 import { registerContract } from './http/contract.ts';
 import { registerDocuments } from './http/documents.ts';
-import { ApiError, badRequest, notFound } from './http/errors.ts';
+import { ApiError, badRequest } from './http/errors.ts';
 import { registerHealth } from './http/health.ts';
+import { registerMetrics } from './http/metrics.ts';
 import { answerError, problem } from './http/problem.ts';
 import { createLimits } from './http/rate-limits.ts';
+import { refuseUnrouted } from './http/routing.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import { createSeal } from './seal.ts';
-import type { Destination } from './webhooks/delivery/destination.ts';
+import { userAgent } from './version.ts';
+import { createSender } from './webhooks/delivery/deliver.ts';
 
-export interface Parts {
-  database: Database;
-  destination: Destination;
-  eventCommitted: () => void;
+export interface Parts extends Pick<Context, 'database' | 'destination' | 'eventCommitted'> {
+  /** Counts what is answered, and serves it at /metrics. */
+  metrics?: Metrics;
 }
 
 /**
@@ -29,8 +33,8 @@ export interface Parts {
  * @throws when the contract and its handlers differ, or the database's keys cannot be read.
  */
 export async function buildApp(
-  config: Pick<Config, 'rateLimitPerMinute' | 'encryptionKey' | 'logLevel'>,
-  { database, destination, eventCommitted }: Parts,
+  config: Pick<Config, 'rateLimitPerMinute' | 'redisUrl' | 'logLevel'> & { encryptionKey: Buffer },
+  parts: Parts,
 ): Promise<FastifyInstance> {
   const app = Fastify({
     logger: { level: config.logLevel, base: { service: 'menu-management-service' } },
@@ -38,25 +42,29 @@ export async function buildApp(
     requestIdHeader: false,
     genReqId: (request) => saneRequestId(request.headers['x-request-id']) ?? `req_${randomUUID()}`,
     bodyLimit,
-    routerOptions: { maxParamLength: 500, ignoreTrailingSlash: false },
+    // Node itself would answer a request without Host, but without a body.
+    http: { requireHostHeader: false, headersTimeout: 30_000, connectionsCheckingInterval: 1_000 },
+    requestTimeout: 60_000,
+    // Lengths are the matter of refuseUnrouted and of the contract.
+    routerOptions: { maxParamLength: maxHeaderSize, ignoreTrailingSlash: false },
     frameworkErrors: answerError,
     clientErrorHandler: answerClientError,
-    forceCloseConnections: 'idle',
     return503OnClosing: false,
   });
+  // Likewise for an Expect that is not 100-continue; RFC 9110, section 10.1.1 lets a server ignore it.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.setErrorHandler(answerError);
-  app.setNotFoundHandler((request) => {
-    throw notFound(
-      `${request.method} ${request.url.split('?', 1)[0]?.slice(0, 200)} is not an address of this service.`,
-    );
-  });
   app.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id));
+  refuseUnrouted(app);
   logEachAnswer(app);
+  endConnectionsOnClose(app);
+  if (parts.metrics) registerMetrics(app, parts.metrics);
 
+  const { database, destination, eventCommitted } = parts;
   const seal = createSeal(config.encryptionKey);
   const keys = await loadSigningKeys(database, seal);
   const tokens = await registerTokens(app, keys);
-  const limits = await createLimits(app, config.rateLimitPerMinute);
+  const limits = await createLimits(app, { perMinute: config.rateLimitPerMinute, redisUrl: config.redisUrl });
   const findCaller = createCallers(database);
 
   registerHealth(app, database);
@@ -67,7 +75,7 @@ export async function buildApp(
   await registerContract(
     app,
     document,
-    { database, tokens, seal, destination, eventCommitted },
+    { database, destination, eventCommitted, tokens, seal, send: createSender({ destination, userAgent }) },
     {
       authenticate: (operationId, alternatives) =>
         authenticate({ tokens, findCaller, limits }, operationId, alternatives),
@@ -87,7 +95,7 @@ function logEachAnswer(app: FastifyInstance): void {
     request.log.info(
       {
         method: request.method,
-        path: request.url.split('?', 1)[0],
+        path: request.url.split('?', 1)[0]?.slice(0, 256),
         operation: request.routeOptions.config.operationId,
         client: request.caller?.clientId,
         status: reply.statusCode,
@@ -95,6 +103,21 @@ function logEachAnswer(app: FastifyInstance): void {
       },
       'answered',
     );
+  });
+}
+
+// Node closes the idle connections once, at the start; those that are busy then would stay for the keep-alive time.
+function endConnectionsOnClose(app: FastifyInstance): void {
+  let closing = false;
+  app.addHook('preClose', (done) => {
+    closing = true;
+    const sweep = setInterval(() => app.server.closeIdleConnections(), 50);
+    app.server.once('close', () => clearInterval(sweep));
+    done();
+  });
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (closing) reply.header('Connection', 'close');
+    done();
   });
 }
 

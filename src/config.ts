@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
 import { defaultDataDir } from './db/embedded.ts';
+import { isEncryptionKey } from './encryption-key.ts';
 
 /** Everything the service can be told from outside; made once, at the process edge. */
 export interface Config {
@@ -16,8 +15,8 @@ export interface Config {
   webhookAllowedNetworks: string[];
   /** Days for which events, deliveries and attempts are kept. */
   eventRetentionDays: number;
-  /** 32 bytes; seals webhook secrets and signing keys at rest. */
-  encryptionKey: Buffer;
+  /** 32 bytes; seals webhook secrets and signing keys at rest. Absent: the one kept in dataDir. */
+  encryptionKey?: Buffer;
   logLevel: (typeof logLevels)[number];
   role: (typeof roles)[number];
   /** Processes that serve; more than one share the port. */
@@ -35,17 +34,16 @@ export class ConfigError extends Error {}
  * @throws ConfigError for the first variable with a bad value.
  */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
-  const dataDir = resolve(env['DATA_DIR'] || defaultDataDir());
   return {
     port: integer(env, 'PORT', 3000, 0, 65535),
     host: env['HOST'] || '127.0.0.1',
     ...optional('databaseUrl', url(env, 'DATABASE_URL', ['postgres:', 'postgresql:'])),
-    dataDir,
+    dataDir: resolve(env['DATA_DIR'] || defaultDataDir()),
     ...optional('redisUrl', url(env, 'REDIS_URL', ['redis:', 'rediss:'])),
     rateLimitPerMinute: integer(env, 'RATE_LIMIT_PER_MINUTE', 1200, 1, 1_000_000_000),
     webhookAllowedNetworks: networks(env),
     eventRetentionDays: integer(env, 'EVENT_RETENTION_DAYS', 30, 1, 36_500),
-    encryptionKey: encryptionKey(env, dataDir),
+    ...optional('encryptionKey', encryptionKey(env)),
     logLevel: oneOf(env, 'LOG_LEVEL', logLevels, 'info'),
     role: oneOf(env, 'ROLE', roles, 'all'),
     workers: integer(env, 'WORKERS', 1, 1, 256),
@@ -98,28 +96,16 @@ function networks(env: NodeJS.ProcessEnv): string[] {
   return list;
 }
 
-function encryptionKey(env: NodeJS.ProcessEnv, dataDir: string): Buffer {
-  const text = env['ENCRYPTION_KEY'] ?? storedEncryptionKey(dataDir);
-  const key = Buffer.from(text, 'base64');
-  if (key.length !== 32) {
+// As with url: the message never repeats the value.
+function encryptionKey(env: NodeJS.ProcessEnv): Buffer | undefined {
+  const text = env['ENCRYPTION_KEY'];
+  if (!text) return undefined;
+  if (!isEncryptionKey(text)) {
     throw new ConfigError(
       'ENCRYPTION_KEY must be 32 bytes in base64, such as `openssl rand -base64 32` prints',
     );
   }
-  return key;
-}
-
-// Made once and kept beside the data it protects, so that the embedded default needs no set-up.
-function storedEncryptionKey(dataDir: string): string {
-  const file = resolve(dataDir, 'encryption.key');
-  try {
-    mkdirSync(dataDir, { recursive: true });
-    writeFileSync(file, randomBytes(32).toString('base64'), { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code !== 'EEXIST') throw new ConfigError(`DATA_DIR ${dataDir} cannot be used: ${message}`);
-  }
-  return readFileSync(file, 'utf8');
+  return Buffer.from(text, 'base64');
 }
 
 function optional<K extends string, V>(key: K, value: V | undefined): { [P in K]?: V } {

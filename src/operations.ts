@@ -1,35 +1,94 @@
 import type { Handlers } from '../generated/operations.ts';
 import { issueToken } from './accounts/issue-token.ts';
+import { createCategory } from './categories/create-category.ts';
+import { deleteCategory } from './categories/delete-category.ts';
+import { getCategory } from './categories/get-category.ts';
+import { listCategories } from './categories/list-categories.ts';
+import { updateCategory } from './categories/update-category.ts';
+import { getEvent } from './events/get-event.ts';
+import { listEvents } from './events/list-events.ts';
+import { createItem } from './items/create-item.ts';
+import { deleteItem } from './items/delete-item.ts';
 import { getItem } from './items/get-item.ts';
 import { listItems } from './items/list-items.ts';
+import { setAvailability } from './items/set-availability.ts';
 import { toggleItem } from './items/toggle-item.ts';
 import { updateItem } from './items/update-item.ts';
+import { createLocation } from './locations/create-location.ts';
+import { deleteLocation } from './locations/delete-location.ts';
 import { getLocation } from './locations/get-location.ts';
 import { listLocations } from './locations/list-locations.ts';
+import { updateLocation } from './locations/update-location.ts';
+import { createMenu } from './menus/create-menu.ts';
+import { deleteMenu } from './menus/delete-menu.ts';
+import { exportMenu } from './menus/export-menu.ts';
 import { getMenu } from './menus/get-menu.ts';
+import { importMenu } from './menus/import-menu.ts';
 import { listMenus } from './menus/list-menus.ts';
+import { reorderMenu } from './menus/reorder-menu.ts';
+import { toggleMenu } from './menus/toggle-menu.ts';
+import { updateMenu } from './menus/update-menu.ts';
 import { createWebhook } from './webhooks/create-webhook.ts';
 import { deleteWebhook } from './webhooks/delete-webhook.ts';
+import { getDelivery } from './webhooks/get-delivery.ts';
+import { getReplay } from './webhooks/get-replay.ts';
 import { getWebhook } from './webhooks/get-webhook.ts';
+import { listDeliveries } from './webhooks/list-deliveries.ts';
 import { listWebhooks } from './webhooks/list-webhooks.ts';
+import { replayWebhook } from './webhooks/replay-webhook.ts';
+import { retryDelivery } from './webhooks/retry-delivery.ts';
+import { rotateWebhookSecret } from './webhooks/rotate-webhook-secret.ts';
+import { testWebhook } from './webhooks/test-webhook.ts';
+import { updateWebhook } from './webhooks/update-webhook.ts';
 
 /** The whole API on one page: every operation of the contract and its handler. */
 export const handlers = {
   issueToken,
 
   listLocations,
+  createLocation,
   getLocation,
+  updateLocation,
+  deleteLocation,
 
   listMenus,
+  createMenu,
   getMenu,
+  updateMenu,
+  deleteMenu,
+  toggleMenu,
+  reorderMenu,
+  exportMenu,
+  importMenu,
+
+  listCategories,
+  createCategory,
+  getCategory,
+  updateCategory,
+  deleteCategory,
 
   listItems,
+  createItem,
   getItem,
   updateItem,
+  deleteItem,
   toggleItem,
+  setAvailability,
 
   createWebhook,
   listWebhooks,
   getWebhook,
+  updateWebhook,
   deleteWebhook,
+  rotateWebhookSecret,
+  testWebhook,
+  replayWebhook,
+  getReplay,
+
+  listDeliveries,
+  getDelivery,
+  retryDelivery,
+
+  listEvents,
+  getEvent,
 } satisfies Handlers;

@@ -1,40 +1,50 @@
+import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
 import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './db/database.ts';
+import { keptEncryptionKey } from './encryption-key.ts';
+import { createMetrics } from './metrics/metrics.ts';
+import { buildProbes } from './probes.ts';
 import { createSeal } from './seal.ts';
-import { version } from './version.ts';
+import { userAgent } from './version.ts';
 import { createSender } from './webhooks/delivery/deliver.ts';
 import { createDestination } from './webhooks/delivery/destination.ts';
 import { startWorker, type Worker } from './webhooks/delivery/worker.ts';
 
 export interface Service {
-  /** Where the API listens; absent with ROLE=worker. */
-  address?: string;
+  /** Where it listens: the API, or with ROLE=worker health and metrics alone. */
+  address: string;
   /** Finishes what is under way, then stops: API first, so that no event comes after the worker. */
   stop(): Promise<void>;
 }
 
-/** Runs the roles of one process on a migrated database. */
+/**
+ * Runs the roles of one process on a migrated database.
+ * @throws an Error of one line when the port is taken or the database belongs to another ENCRYPTION_KEY.
+ */
 export async function serve(config: Config, connection: pg.PoolConfig): Promise<Service> {
+  const encryptionKey = config.encryptionKey ?? keptEncryptionKey(config.dataDir);
   const database = openDatabase(connection);
   const destination = createDestination({ allowedNetworks: config.webhookAllowedNetworks });
   let worker: Worker | undefined;
-  const app = await buildApp(config, { database, destination, eventCommitted: () => worker?.nudge() });
+  const metrics = createMetrics(database);
+  const parts = { database, destination, metrics, eventCommitted: () => worker?.nudge() };
+  const app = await (config.role === 'worker' ? buildProbes : buildApp)({ ...config, encryptionKey }, parts);
+  const address = await listen(app, config);
   if (config.role !== 'api') {
     worker = startWorker({
       database,
-      send: createSender({ destination, userAgent: `menu-management-service/${version}` }),
-      seal: createSeal(config.encryptionKey),
+      send: createSender({ destination, userAgent }),
+      seal: createSeal(encryptionKey),
       log: app.log,
+      observe: metrics.attempted,
       retentionDays: config.eventRetentionDays,
     });
   }
-  const address =
-    config.role === 'worker' ? undefined : await app.listen({ port: config.port, host: config.host });
 
   return {
-    ...(address !== undefined && { address }),
+    address,
     async stop() {
       await app.close();
       await worker?.stop();
@@ -43,3 +53,24 @@ export async function serve(config: Config, connection: pg.PoolConfig): Promise<
     },
   };
 }
+
+async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    throw new Error(listenFaults[code]?.(host, port) ?? message, { cause: error });
+  }
+}
+
+const noSuchHost = (host: string) =>
+  `HOST ${host} is no address of this machine: set HOST to one, such as 127.0.0.1`;
+
+const listenFaults: Record<string, (host: string, port: number) => string> = {
+  EADDRINUSE: (host, port) =>
+    `PORT ${port} is in use on ${host}: stop what listens there, or set PORT to another`,
+  EACCES: (_host, port) => `PORT ${port} is reserved for the administrator: set PORT to one above 1023`,
+  EADDRNOTAVAIL: noSuchHost,
+  ENOTFOUND: noSuchHost,
+  EAI_AGAIN: noSuchHost,
+};

@@ -18,7 +18,7 @@ export interface DemoClient {
 const account = 'Demo';
 
 /**
- * Loads the demo account and makes a client for it.
+ * Loads the demo account and makes a client for it, in one transaction.
  * @param ifEmpty do nothing unless the database holds no account.
  * @param keepIn directory where the credentials are kept, so that a later start can show them again.
  * @returns the client, or the kept one, or undefined when there is nothing to show.
@@ -28,16 +28,20 @@ export async function loadDemo(
   { ifEmpty, keepIn }: { ifEmpty: boolean; keepIn?: string },
 ): Promise<DemoClient | undefined> {
   const file = keepIn && join(keepIn, 'demo-client.json');
-  if (ifEmpty && (await holdsAccount(database))) return file ? keptClient(database, file) : undefined;
-  const { client_id, client_secret, account_id } = await createClient(database, {
-    account,
-    scopes: [...allScopes],
-    locationIds: null,
+  return database.transaction().execute(async (transaction) => {
+    // Of services that start together on an empty database, one loads.
+    await sql`lock table account in share row exclusive mode`.execute(transaction);
+    if (ifEmpty && (await holdsAccount(transaction))) return file ? keptClient(transaction, file) : undefined;
+    const { client_id, client_secret, account_id } = await createClient(transaction, {
+      account,
+      scopes: [...allScopes],
+      locationIds: null,
+    });
+    const demo = { client_id, client_secret, ...(await insertMenus(transaction, account_id)) };
+    // Before the commit: a start that is killed in between leaves an empty database, which is loaded again.
+    if (file) await writeFile(file, JSON.stringify(demo), { mode: 0o600 });
+    return demo;
   });
-  const first = await database.transaction().execute((transaction) => insertMenus(transaction, account_id));
-  const demo = { client_id, client_secret, ...first };
-  if (file) await writeFile(file, JSON.stringify(demo), { mode: 0o600 });
-  return demo;
 }
 
 async function holdsAccount(database: Database): Promise<boolean> {
@@ -45,10 +49,10 @@ async function holdsAccount(database: Database): Promise<boolean> {
 }
 
 async function keptClient(database: Database, file: string): Promise<DemoClient | undefined> {
-  const text = await readFile(file, 'utf8').catch(() => undefined);
-  if (text === undefined) return undefined;
-  const demo: DemoClient = JSON.parse(text);
-  return (await findClient(database, demo.client_id)) && demo;
+  const demo = await readFile(file, 'utf8')
+    .then(JSON.parse)
+    .catch(() => undefined);
+  return demo && (await findClient(database, demo.client_id)) && demo;
 }
 
 async function insertMenus(

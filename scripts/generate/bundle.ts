@@ -11,7 +11,8 @@ export interface Operation {
   operationId: string;
   security?: Record<string, string[]>[];
   requestBody?: { required?: boolean; content: Record<string, unknown> };
-  responses: Record<string, unknown>;
+  responses: Record<string, { content?: Record<string, unknown> }>;
+  'x-body-limit'?: number;
   'x-rate-limit'?: { limit: number; window_seconds: number; per: 'client' | 'address' };
 }
 

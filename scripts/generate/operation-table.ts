@@ -18,6 +18,10 @@ export interface OperationFacts {
   security: readonly (readonly Scope[])[];
   /** null: the operation takes no body. */
   body: { required: boolean; mediaTypes: readonly string[] } | null;
+  /** Largest body in bytes; null: that of the service. */
+  bodyLimit: number | null;
+  /** Media types of its success, the first being the default. */
+  answers: readonly string[];
   /** A quota of its own, in place of the client's. */
   rateLimit: { limit: number; windowSeconds: number; per: 'client' | 'address' } | null;
   /** Documented statuses. */
@@ -38,6 +42,7 @@ ${rows.map(({ id }) => `  ${id}: Handler<'${id}'>;`).join('\n')}
 
 function row(method: string, path: string, operation: Operation) {
   const { operationId: id, security, requestBody, responses, 'x-rate-limit': limit } = operation;
+  const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'));
   const facts = {
     method: method.toUpperCase(),
     path,
@@ -45,6 +50,8 @@ function row(method: string, path: string, operation: Operation) {
     body: requestBody
       ? { required: requestBody.required ?? false, mediaTypes: Object.keys(requestBody.content) }
       : null,
+    bodyLimit: operation['x-body-limit'] ?? null,
+    answers: [...new Set(successes.flatMap(([, { content = {} }]) => Object.keys(content)))],
     rateLimit: limit ? { limit: limit.limit, windowSeconds: limit.window_seconds, per: limit.per } : null,
     statuses: Object.keys(responses)
       .filter((status) => status !== 'default')

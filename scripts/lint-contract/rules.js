@@ -12,6 +12,7 @@ export default function menuManagementRules() {
         'operation-one-tag': OperationOneTag,
         'operation-default-error': OperationDefaultError,
         'operation-explicit-security': OperationExplicitSecurity,
+        'operation-idempotency-key': OperationIdempotencyKey,
         'error-is-problem': ErrorIsProblem,
         'schema-named': SchemaNamed,
         'string-bounded': StringBounded,
@@ -98,6 +99,22 @@ function OperationExplicitSecurity() {
       },
     },
   };
+}
+
+/** Each POST but that of the token endpoint, which has no client yet, takes an Idempotency-Key and may answer 409. */
+function OperationIdempotencyKey() {
+  return inPaths((operation, ctx) => {
+    if (ctx.key !== 'post' || operation.operationId === 'issueToken') return;
+    const keys = (operation.parameters ?? []).filter(
+      (parameter) => resolve(ctx, parameter).node.name === 'Idempotency-Key',
+    );
+    if (keys.length !== 1 || !operation.responses?.['409']) {
+      ctx.report({
+        message: 'A POST must have the parameter Idempotency-Key and the response 409.',
+        location: ctx.location.key(),
+      });
+    }
+  });
 }
 
 /** Each error answer is `application/problem+json` with the schema Error; issueToken may also use OAuthError. */

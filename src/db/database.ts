@@ -1,4 +1,4 @@
-import { CompiledQuery, Kysely, PostgresDialect } from 'kysely';
+import { CompiledQuery, Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
 import type { DB } from '../../generated/database.ts';
 import { isNamed, statementName } from './statement.ts';
@@ -29,23 +29,49 @@ export function openDatabase(connection: pg.PoolConfig, options: { max?: number 
     ...connection,
     Client: NamedClient,
   });
-  // A connection that dies is replaced by the pool; without listeners it would end the process, whether it dies
-  // idle (the pool's event) or between two statements of a transaction (its own).
+  // A connection that dies is replaced by the pool, and what ran on it is rejected; but without a listener, on the
+  // pool for an idle one and on itself for one in use, it would end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
-  return new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
+  const database = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
+  pools.set(database, pool);
+  return database;
 }
 
-/** Refuses servers that lack what the statements use: `returning old`, `uuidv7()` (PostgreSQL 18). */
-export async function requireServerVersion(database: Database): Promise<void> {
-  const { rows } = await database.executeQuery(
-    CompiledQuery.raw("select current_setting('server_version_num')::int as version"),
-  );
-  const { version } = rows[0] as { version: number };
-  if (version < 180_000) {
-    throw new Error(
-      `PostgreSQL 18 or newer is needed; DATABASE_URL leads to ${Math.floor(version / 10_000)}`,
-    );
+const pools = new WeakMap<Database, pg.Pool>();
+
+/** How the connections of an opened database are used now. */
+export function poolUse(database: Database): { busy: number; idle: number; waiting: number } {
+  const { totalCount = 0, idleCount = 0, waitingCount = 0 } = pools.get(database) ?? {};
+  return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+}
+
+/** Works in the transaction that is open already (as under an Idempotency-Key), or else in one of its own. */
+export function inTransaction<T>(
+  database: Database,
+  work: (transaction: Transaction<DB>) => Promise<T>,
+): Promise<T> {
+  return database.isTransaction ? work(database as Transaction<DB>) : database.transaction().execute(work);
+}
+
+/**
+ * Refuses servers that lack what the statements use: `returning old`, `uuidv7()` (PostgreSQL 18).
+ * @throws an Error of one line, also when the server is out of reach.
+ */
+export async function requireServer(database: Database): Promise<void> {
+  const major = Math.floor((await serverVersion(database)) / 10_000);
+  if (major < 18) throw new Error(`PostgreSQL 18 or newer is needed; DATABASE_URL leads to ${major}`);
+}
+
+async function serverVersion(database: Database): Promise<number> {
+  const query = CompiledQuery.raw("select current_setting('server_version_num')::int as version");
+  try {
+    const { rows } = await database.executeQuery(query);
+    return (rows[0] as { version: number }).version;
+  } catch (error) {
+    // A name with several addresses fails once for each.
+    const [cause = error] = (error as AggregateError).errors ?? [];
+    throw new Error(`DATABASE_URL leads to no usable database: ${(cause as Error).message}`, { cause });
   }
 }
 

@@ -20,6 +20,9 @@ export interface Change {
   previous: Expression<AnyJson | null>;
 }
 
+/** The `previous` of a record that is new or gone. */
+export const noPrevious = sql<null>`null::json`;
+
 /** The columns of a `Change`, for the `returning` of the CTE. */
 export function change(columns: Change): AliasedRawBuilder<unknown, keyof Change>[] {
   return Object.entries<Expression<unknown>>(columns as never).map(([name, value]) =>

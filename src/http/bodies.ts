@@ -2,8 +2,10 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { operations } from '../../generated/operations.ts';
 import { type ApiError, OAuthFault, parameterError, unsupportedMediaType } from './errors.ts';
 
-/** Largest body in bytes; a full import is the one operation that comes near. */
+/** Largest body in bytes, where the contract has no `x-body-limit` for the operation. */
 export const bodyLimit = 1_048_576;
+// Every value of a body may be a fault of its own, and all are collected before the first thousand are answered.
+const valueLimit = 524_288;
 
 export interface BodyRule {
   required: boolean;
@@ -23,23 +25,30 @@ export function registerBodyParsers(app: FastifyInstance): void {
     { parseAs: 'buffer' },
     async (_request: FastifyRequest, body: Buffer) => parseForm(body),
   );
+  app.addContentTypeParser('text/csv', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>
+    parseCsvText(request, body),
+  );
   app.addContentTypeParser('*', async (request: FastifyRequest) => {
     throw refusedMediaType(request);
   });
 }
 
 /**
- * Checks before validation, which Fastify skips for an empty body and for media types that it can parse but
- * the operation does not declare (fastify#7038).
+ * Checked before the body is read: Fastify parses, and leaves unvalidated, what it can parse but the operation
+ * does not declare.
  */
-export function requireBody(rule: BodyRule): (request: FastifyRequest) => Promise<void> {
+export function requireMediaType({ mediaTypes }: BodyRule): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
     const mediaType = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
-    const encoding = request.headers['content-encoding'] ?? 'identity';
+    const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
     if (encoding !== 'identity') throw refusedMediaType(request);
-    if (mediaType !== undefined && !rule.mediaTypes.includes(mediaType)) throw refusedMediaType(request);
-    if (request.body === undefined && rule.required) throw parameterError([fault('required', 'is required')]);
+    if (mediaType !== undefined && !mediaTypes.includes(mediaType)) throw refusedMediaType(request);
   };
+}
+
+/** Fastify skips validation for an empty body (fastify#7038). */
+export async function requireBody({ body }: FastifyRequest): Promise<void> {
+  if (body === undefined) throw parameterError([fault('required', 'is required')]);
 }
 
 /** For operations without a body: whatever is sent along, also an empty "JSON" body, is left unread. */
@@ -55,10 +64,32 @@ export function refusedMediaType(request: FastifyRequest): ApiError {
 }
 
 function parseJson(body: Buffer): unknown {
+  requireFewValues(body, ',');
   try {
     return JSON.parse(decode(body));
   } catch {
     throw parameterError([fault('json', 'is not valid JSON in UTF-8')]);
+  }
+}
+
+// Counted before parsing, by what stands between values; within text it counts as well.
+function requireFewValues(body: Buffer, separators: string): void {
+  if (body.length <= valueLimit) return;
+  const bytes = new Set(Buffer.from(separators));
+  let count = 0;
+  for (const byte of body) if (bytes.has(byte)) count += 1;
+  if (count >= valueLimit) throw parameterError([fault('too_many', `holds more than ${valueLimit} values`)]);
+}
+
+// Left as text: what a row means is the operation's business. The decoder takes a byte order mark off.
+function parseCsvText(request: FastifyRequest, body: Buffer): string {
+  const charset = /;\s*charset="?([\w-]+)"?/i.exec(request.headers['content-type'] ?? '')?.[1] ?? 'utf-8';
+  if (!/^(utf-?8|us-ascii)$/i.test(charset)) throw refusedMediaType(request);
+  requireFewValues(body, ',;\t\r\n');
+  try {
+    return decode(body);
+  } catch {
+    throw parameterError([fault('csv', 'is not CSV in UTF-8')]);
   }
 }
 

@@ -4,11 +4,13 @@ import { type Handlers, type OperationId, operations } from '../../generated/ope
 import type { Scope } from '../accounts/scopes.ts';
 import type { Context } from '../context.ts';
 import { handlers } from '../operations.ts';
-import { ignoreBody, registerBodyParsers, requireBody } from './bodies.ts';
-import { methodNotAllowed } from './errors.ts';
+import { ignoreBody, registerBodyParsers, requireBody, requireMediaType } from './bodies.ts';
+import { notAcceptable } from './errors.ts';
 import type { Call } from './handler.ts';
+import { type Answer, answerOnce, keyedRequest } from './idempotency.ts';
+import { preferred } from './negotiation.ts';
 import type { Limits } from './rate-limits.ts';
-import { explainFaults, validatorCompiler } from './validation.ts';
+import { explainFaults, requireReadableQuery, validatorCompiler } from './validation.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -50,7 +52,6 @@ export async function registerContract(
     prefix,
     operationResolver: (operationId) => route(operationId as OperationId, context, guards) as RouteOptions,
   });
-  refuseOtherMethods(app);
 }
 
 /** The published document, as far as it is read here. */
@@ -91,63 +92,77 @@ function route(
   context: Context,
   { authenticate, limits }: Guards,
 ): Partial<RouteOptions> {
-  const { security, body } = operations[operationId];
+  const { security, body, bodyLimit, statuses } = operations[operationId];
   return {
     config: { operationId },
     onRequest:
       security.length > 0
         ? authenticate(operationId, security)
         : (request: FastifyRequest) => limits.countAddress(request, operationId),
-    ...(body ? { preValidation: requireBody(body) } : { preParsing: ignoreBody }),
+    ...(bodyLimit !== null && { bodyLimit }),
+    preParsing: body ? requireMediaType(body) : ignoreBody,
+    preValidation: [
+      ...(body?.required ? [requireBody] : []),
+      ...(statuses.includes(422) ? [requireReadableQuery] : []),
+    ],
+    ...(body && body.mediaTypes.length > 1 && { validatorCompiler: exceptBodies }),
     handler: adapt(operationId, context),
   };
 }
 
+// A document that comes in several media types is brought into one form and then validated by its handler.
+const exceptBodies: typeof validatorCompiler = (schema) =>
+  schema.httpPart === 'body' ? () => true : validatorCompiler(schema);
+
 // One handler type for all: which operation it is was settled by the compiler in src/operations.ts.
-type AnyHandler = (call: object) => Promise<{ status: number; headers: object; body: unknown }>;
+type AnyHandler = (call: object) => Promise<Answer>;
 
 function adapt(operationId: OperationId, context: Context) {
   const handler = handlers[operationId] as AnyHandler;
+  const { answers } = operations[operationId];
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const call: Omit<
       Call<OperationId>,
-      keyof Context | 'params' | 'query' | 'body' | 'headers' | 'caller'
+      keyof Context | 'params' | 'query' | 'body' | 'headers' | 'caller' | 'mediaType' | 'bodyType'
     > = {
       requestId: request.id,
       log: request.log,
       url: request.url,
       authorization: request.headers.authorization,
     };
-    const { status, headers, body } = await handler({
-      ...context,
-      ...call,
-      params: request.params,
-      query: request.query,
-      headers: request.headers,
-      body: request.body,
-      caller: request.caller,
-    });
+    const mediaType = chooseMediaType(answers, request, reply);
+    const perform = (parts: Context) =>
+      handler({
+        ...parts,
+        ...call,
+        params: request.params,
+        query: request.query,
+        headers: request.headers,
+        body: request.body,
+        bodyType: request.mediaType,
+        caller: request.caller,
+        mediaType,
+      });
+    const keyed = keyedRequest(operationId, request);
+    const answer = keyed ? await answerOnce(context, keyed, perform) : await perform(context);
+    const { status, headers, body } = answer;
     reply.code(status).headers(headers);
     if (body === undefined) return reply.send();
     return reply
-      .type('application/json; charset=utf-8')
+      .type(`${answer.mediaType ?? 'application/json'}; charset=utf-8`)
       .send(typeof body === 'string' ? body : JSON.stringify(body));
   };
 }
 
-function refuseOtherMethods(app: FastifyInstance): void {
-  const served = new Map<string, string[]>();
-  for (const { method, path } of Object.values(operations)) {
-    const url = prefix + path.replaceAll(/{(\w+)}/g, ':$1');
-    served.set(url, [...(served.get(url) ?? []), method, ...(method === 'GET' ? ['HEAD'] : [])]);
-  }
-  for (const [url, methods] of served) {
-    const others = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].filter(
-      (one) => !methods.includes(one),
-    );
-    const refuse = async ({ method }: { method: string }) => {
-      throw methodNotAllowed(method, methods.join(', '));
-    };
-    app.route({ method: others, url, onRequest: refuse, handler: refuse });
-  }
+// `Accept` is looked at only where there is a choice.
+function chooseMediaType(
+  answers: readonly string[],
+  request: FastifyRequest,
+  reply: FastifyReply,
+): string | undefined {
+  if (answers.length < 2) return answers[0];
+  reply.header('Vary', 'Accept');
+  const mediaType = preferred(request.headers.accept, answers);
+  if (mediaType === undefined) throw notAcceptable(answers);
+  return mediaType;
 }

@@ -66,6 +66,35 @@ export function methodNotAllowed(method: string, allow: string): ApiError {
   );
 }
 
+export function notAcceptable(offered: readonly string[]): ApiError {
+  const detail = `This is answered as ${offered.join(' or ')}.`;
+  return new ApiError(406, 'Not Acceptable', 'not_acceptable', detail);
+}
+
+export function locationNotEmpty(): ApiError {
+  return new ApiError(
+    409,
+    'Conflict',
+    'location_not_empty',
+    'The location still has menus. Delete them first.',
+  );
+}
+
+/** What is asked for clashes with what is under way or gone; `detail` says with what. */
+export function conflict(detail: string): ApiError {
+  return new ApiError(409, 'Conflict', 'conflict', detail);
+}
+
+/** The first call with this Idempotency-Key has no answer yet. */
+export function idempotencyConflict(): ApiError {
+  return new ApiError(
+    409,
+    'Conflict',
+    'idempotency_conflict',
+    'An earlier call with this Idempotency-Key is still under way. Try again a moment later.',
+  );
+}
+
 export function preconditionFailed(): ApiError {
   return new ApiError(
     412,
@@ -84,6 +113,10 @@ export function payloadTooLarge(limitBytes: number): ApiError {
   );
 }
 
+export function uriTooLong(limit: number): ApiError {
+  return new ApiError(414, 'URI Too Long', 'uri_too_long', `The URL may hold ${limit} characters.`);
+}
+
 export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   return new ApiError(
     415,
@@ -93,9 +126,17 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   );
 }
 
-export function parameterError(errors: FieldError[]): ApiError {
-  const detail = errors.map((error) => `${error.field || 'body'} ${error.message}`).join('; ');
-  return new ApiError(422, 'Parameter Error', 'parameter_error', detail.slice(0, 1000), { errors });
+/** As many faults as the contract's Error may hold. */
+export const listedFaults = 1000;
+
+/** @param count how many faults there are, when `errors` holds only some of them. */
+export function parameterError(errors: FieldError[], count = errors.length): ApiError {
+  const listed = errors.slice(0, listedFaults);
+  const faults = listed.map((error) => `${error.field || 'body'} ${error.message}`).join('; ');
+  const detail = count > listed.length ? `The first ${listed.length} of ${count} faults: ${faults}` : faults;
+  return new ApiError(422, 'Parameter Error', 'parameter_error', detail.slice(0, 1000).toWellFormed(), {
+    errors: listed,
+  });
 }
 
 export function tooManyRequests(retryAfterSeconds: number): ApiError {

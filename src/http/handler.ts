@@ -10,7 +10,11 @@ export type Call<Id extends keyof operations> = Context & {
   query: Part<Id, 'query'>;
   headers: LowerCased<Part<Id, 'header'>>;
   body: RequestBody<operations[Id]>;
+  /** The body's media type, one of the documented ones. Where there are several, the handler validates the body. */
+  bodyType: keyof RequestContent<operations[Id]>;
   caller: Caller;
+  /** What to answer in, by `Accept`; the first documented one where there is no choice. */
+  mediaType: MediaType<Id>;
   requestId: string;
   /** Path and query as they were sent. */
   url: string;
@@ -19,13 +23,15 @@ export type Call<Id extends keyof operations> = Context & {
   log: FastifyBaseLogger;
 };
 
-/** What an operation may answer: one of its documented success statuses, with its headers and body. */
+/**
+ * What an operation may answer: one of its documented success statuses, with its headers and body. A body that is
+ * not JSON names its media type.
+ */
 export type Reply<Id extends keyof operations> = {
   [S in SuccessStatus<Id>]: {
     status: S;
     headers: OwnHeaders<operations[Id]['responses'][S & keyof operations[Id]['responses']]>;
-    body: Body<operations[Id]['responses'][S & keyof operations[Id]['responses']]>;
-  };
+  } & Body<operations[Id]['responses'][S & keyof operations[Id]['responses']]>;
 }[SuccessStatus<Id>];
 
 /** Errors are thrown (http/errors.ts); a handler returns success only. */
@@ -49,10 +55,28 @@ type RequestBody<Operation> = Operation extends { requestBody: { content: infer 
     ? Content[keyof Content] | undefined
     : undefined;
 
-type Body<Response> = Response extends { content: { 'application/json': infer B } } ? B | Json<B> : undefined;
+type RequestContent<Operation> = Operation extends { requestBody?: { content: infer Content } }
+  ? Content
+  : Record<never, never>;
+
+type MediaType<Id extends keyof operations> = {
+  [S in SuccessStatus<Id>]: operations[Id]['responses'][S & keyof operations[Id]['responses']] extends {
+    content: infer C;
+  }
+    ? keyof C
+    : never;
+}[SuccessStatus<Id>];
+
+type Body<Response> = Response extends { content: infer C }
+  ? {
+      [M in keyof C]: M extends 'application/json'
+        ? { mediaType?: never; body: C[M] | Json<C[M]> }
+        : { mediaType: M; body: C[M] };
+    }[keyof C]
+  : { mediaType?: never; body: undefined };
 
 // Set by the server on every answer, so that no handler has to.
-type ServerHeaders = 'X-Request-Id' | 'RateLimit' | 'RateLimit-Policy';
+type ServerHeaders = 'X-Request-Id' | 'RateLimit' | 'RateLimit-Policy' | 'Idempotency-Replayed' | 'Vary';
 
 type OwnHeaders<Response> = Response extends { headers: infer H }
   ? { [N in keyof H as string extends N ? never : N extends ServerHeaders ? never : N]: H[N] }

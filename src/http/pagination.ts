@@ -7,9 +7,9 @@ export interface PageRequest {
   limit: number;
 }
 
-/** One row of a list: its id, which is the order of the list, and the resource. */
+/** One row of a list: its id, which is the order of the list and becomes the cursor, and the resource. */
 export interface ListRow<T> {
-  id: number;
+  id: number | string;
   resource: Json<T>;
 }
 
@@ -21,19 +21,23 @@ export interface ListRow<T> {
 export function pageRequest(query: { limit?: number; cursor?: string }): PageRequest {
   const limit = (query.limit ?? 100) + 1;
   if (query.cursor === undefined) return { after: 0, limit };
-  const after = /^[A-Za-z0-9_-]{2,22}$/.test(query.cursor)
-    ? Buffer.from(query.cursor, 'base64url').toString()
-    : '';
-  if (!/^[1-9]\d{0,15}$/.test(after)) {
-    throw parameterError([{ field: 'cursor', code: 'cursor', message: 'is not a cursor of this list' }]);
-  }
-  return { after: Number(after), limit };
+  return { after: Number(readCursor(query.cursor, /^[1-9]\d{0,15}$/)), limit };
+}
+
+/**
+ * The id in a cursor.
+ * @throws 422 for one that has not this form, which no answer has given.
+ */
+export function readCursor(cursor: string, form: RegExp): string {
+  const id = /^[A-Za-z0-9_-]{2,64}$/.test(cursor) ? Buffer.from(cursor, 'base64url').toString() : '';
+  if (form.test(id)) return id;
+  throw parameterError([{ field: 'cursor', code: 'cursor', message: 'is not a cursor of this list' }]);
 }
 
 /** `{"data": […], "next_cursor": …}` with its Link header (RFC 8288) when there is a next page. */
 export function page<T>(
   rows: ListRow<T>[],
-  { limit }: PageRequest,
+  { limit }: Pick<PageRequest, 'limit'>,
   url: string,
 ): { body: Json<{ data: T[]; next_cursor: string | null }>; headers: { Link?: string } } {
   const shown = rows.slice(0, limit - 1);
@@ -50,8 +54,8 @@ export function page<T>(
 }
 
 function nextUrl(url: string, cursor: string): string {
-  const [path, query] = url.split('?', 2);
-  const parameters = new URLSearchParams(query);
+  const start = url.includes('?') ? url.indexOf('?') : url.length;
+  const parameters = new URLSearchParams(url.slice(start + 1));
   parameters.set('cursor', cursor);
-  return `${path}?${parameters}`;
+  return `${url.slice(0, start)}?${parameters}`;
 }

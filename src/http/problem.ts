@@ -1,10 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { components } from '../../generated/api.ts';
+import { type OperationId, operations } from '../../generated/operations.ts';
 import { refusedMediaType } from './bodies.ts';
 import {
   ApiError,
   badRequest,
   internalError,
+  locationNotEmpty,
   OAuthFault,
   parameterError,
   payloadTooLarge,
@@ -14,11 +16,16 @@ import {
 /** Fastify's error handler: whatever was thrown becomes an answer that tells nothing internal. */
 export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (thrown instanceof OAuthFault) return answerOAuthFault(thrown, reply);
-  const error = translate(thrown, request);
-  if (error.status === 422 && request.routeOptions.config?.operationId === 'issueToken') {
-    return answerOAuthFault(asOAuthFault(error), reply);
+  let error = translate(thrown, request);
+  // Fastify runs no hooks for what it refuses while routing.
+  reply.header('X-Request-Id', request.id);
+  const operationId = request.routeOptions.config?.operationId;
+  if (error.status === 422 && operationId) {
+    if (operationId === 'issueToken') return answerOAuthFault(asOAuthFault(error), reply);
+    error = documented(error, operationId);
   }
   if (error.status >= 500) request.log.error({ err: thrown }, error.message);
+  else if (request.raw.errored) request.log.info('broken off by the client');
   return reply
     .code(error.status)
     .headers(error.headers)
@@ -39,6 +46,18 @@ export function problem(error: ApiError, requestId: string): components['schemas
   };
 }
 
+/** The refusal that a thrown error stands for; undefined for what failed on our side. */
+export function refusal(thrown: unknown): ApiError | undefined {
+  if (thrown instanceof ApiError) return thrown.status < 500 ? thrown : undefined;
+  const { code = '', constraint = '' } = thrown as { code?: string; constraint?: string };
+  return constraintFaults[constraint]?.() ?? textFaults[code]?.();
+}
+
+// A toggle has no 422; a header of it that is not valid is a bad request.
+function documented(error: ApiError, operationId: OperationId): ApiError {
+  return operations[operationId].statuses.includes(422) ? error : badRequest(error.message);
+}
+
 // The token endpoint speaks RFC 6749, also of what its schema finds.
 function asOAuthFault({ errors = [], message }: ApiError): OAuthFault {
   const otherGrant = errors.some(({ field, code }) => field === '/grant_type' && code === 'const');
@@ -56,14 +75,10 @@ function answerOAuthFault(fault: OAuthFault, reply: FastifyReply): FastifyReply 
 
 function translate(thrown: unknown, request: FastifyRequest): ApiError {
   if (thrown instanceof ApiError) return thrown;
-  const {
-    code = '',
-    constraint = '',
-    message = '',
-  } = thrown as { code?: string; constraint?: string; message?: string };
+  if (request.raw.errored) return badRequest('The request was broken off.');
+  const { code = '', message = '' } = thrown as { code?: string; message?: string };
   return (
-    constraintFaults[constraint]?.() ??
-    textFaults[code]?.() ??
+    refusal(thrown) ??
     fastifyFaults[code]?.(request) ??
     (databaseAway(code, message) ? serviceUnavailable() : internalError())
   );
@@ -84,6 +99,7 @@ const externalIdTaken = () =>
 const constraintFaults: Record<string, () => ApiError> = {
   item_category: () =>
     parameterError([{ field: '/category_id', code: 'not_found', message: 'is not a category of this menu' }]),
+  menu_location: locationNotEmpty,
   location_external_id: externalIdTaken,
   menu_external_id: externalIdTaken,
   category_external_id: externalIdTaken,

@@ -1,5 +1,6 @@
 import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Redis } from 'ioredis';
 import { operations } from '../../generated/operations.ts';
 import { tooManyRequests } from './errors.ts';
 
@@ -16,24 +17,30 @@ const minute = 60_000;
 const failuresPerMinute = 30;
 
 /**
- * One quota for all calls of a client, and one of its own for each operation with `x-rate-limit` in the
- * contract. Windows are fixed and start with the first call.
+ * One quota for all calls of a client, and one of its own for each operation with `x-rate-limit` in the contract.
+ * Windows are fixed and start with the first call.
+ * @param redisUrl where processes count together; without it each counts for itself. While Redis is away nothing is
+ *   counted: a restaurant's evening matters more than a quota.
  */
-export async function createLimits(app: FastifyInstance, perMinute: number): Promise<Limits> {
-  await app.register(rateLimit, { global: false });
-  const clientKey = (request: FastifyRequest) => request.caller?.clientId ?? '';
-  const clients = app.createRateLimit({ max: perMinute, timeWindow: minute, keyGenerator: clientKey });
-  const failures = app.createRateLimit({
-    max: failuresPerMinute,
-    timeWindow: minute,
-    keyGenerator: ({ ip }) => ip,
-  });
-  const ofOperations = new Map<string, ReturnType<typeof app.createRateLimit>>();
+export async function createLimits(
+  app: FastifyInstance,
+  { perMinute, redisUrl }: { perMinute: number; redisUrl?: string | undefined },
+): Promise<Limits> {
+  const redis = redisUrl === undefined ? undefined : connectRedis(app, redisUrl);
+  await app.register(rateLimit, { global: false, skipOnError: true, ...(redis && { redis }) });
+  // The name is part of the key, since Redis keeps all of them in one space.
+  const limit = (name: string, max: number, timeWindow: number, per: 'client' | 'address') =>
+    app.createRateLimit({
+      max,
+      timeWindow,
+      keyGenerator: ({ caller, ip }) => `${name}:${per === 'client' ? caller?.clientId : ip}`,
+    });
+  const clients = limit('default', perMinute, minute, 'client');
+  const failures = limit('failed-authentication', failuresPerMinute, minute, 'address');
+  const ofOperations = new Map<string, ReturnType<typeof limit>>();
   for (const [id, { rateLimit }] of Object.entries(operations)) {
     if (!rateLimit) continue;
-    const keyGenerator = rateLimit.per === 'address' ? ({ ip }: FastifyRequest) => ip : clientKey;
-    const timeWindow = rateLimit.windowSeconds * 1000;
-    ofOperations.set(id, app.createRateLimit({ max: rateLimit.limit, timeWindow, keyGenerator }));
+    ofOperations.set(id, limit(id, rateLimit.limit, rateLimit.windowSeconds * 1000, rateLimit.per));
   }
 
   return {
@@ -57,4 +64,18 @@ export async function createLimits(app: FastifyInstance, perMinute: number): Pro
       if (!quota.isAllowed && quota.isExceeded) throw tooManyRequests(Math.max(1, quota.ttlInSeconds));
     },
   };
+}
+
+function connectRedis(app: FastifyInstance, url: string): Redis {
+  const redis = new Redis(url, { connectTimeout: 1_000, maxRetriesPerRequest: 0, enableOfflineQueue: false });
+  let away = false;
+  redis.on('error', (error) => {
+    if (!away) app.log.error({ err: error }, 'Redis is away: calls are not counted');
+    away = true;
+  });
+  redis.on('ready', () => {
+    away = false;
+  });
+  app.addHook('onClose', async () => redis.disconnect());
+  return redis;
 }

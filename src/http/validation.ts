@@ -1,39 +1,92 @@
 import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
-import type { FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
-import { type FieldError, notFound, parameterError } from './errors.ts';
+import type { FastifyRequest, FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
+import type { components } from '../../generated/api.ts';
+import document from '../../generated/openapi.json' with { type: 'json' };
+import { type FieldError, listedFaults, notFound, parameterError } from './errors.ts';
 
 const options: Options = {
   strict: true,
   allErrors: true,
   allowUnionTypes: true,
-  multipleOfPrecision: 6,
   unicodeRegExp: true,
   // The contract's annotations; strict mode refuses whatever is not listed, which catches typos.
   keywords: ['example', 'discriminator', 'xml', 'externalDocs'],
 };
 
 // Bodies say what they mean: nothing is coerced, dropped or filled in.
-const bodies = withFormats(new Ajv2020(options));
+const bodies = withFormats(new Ajv2020(options))
+  .addKeyword('components')
+  .addSchema({ components: { schemas: document.components.schemas } }, 'contract');
 // Everything in a URL or header is text at first.
 const parameters = withFormats(new Ajv2020({ ...options, coerceTypes: 'array', useDefaults: true }));
 
 /** Fastify's validator compiler: strict for bodies, coercing for path, query and headers. */
 export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
   if (httpPart === 'body') return bodies.compile(schema);
+  if (httpPart === 'headers') return parameters.compile(lowerCased(schema as ObjectSchema));
   // Unknown headers are everybody's; an unknown query parameter is a filter that would silently not filter.
   const closed = httpPart === 'querystring' ? { ...schema, additionalProperties: false } : schema;
   return withCanonicalIntegers(parameters.compile(closed), schema as ObjectSchema);
 };
 
+/**
+ * Checks what a handler has made of a body that comes in several media types.
+ * @param name a schema of the contract.
+ */
+export function schemaFaults(name: keyof components['schemas'], value: unknown): FieldError[] {
+  const validate = bodies.getSchema(`contract#/components/schemas/${name}`);
+  if (!validate) throw new Error(`the contract has no schema ${name}`);
+  return validate(value) ? [] : (validate.errors ?? []).map((error) => fieldError(error, 'body'));
+}
+
 /** Turns Ajv's errors into ours: all faults at once, except that a path without a valid id is no record (404). */
 export function explainFaults(errors: FastifySchemaValidationError[], part: string): Error {
   if (part === 'params') return notFound('There is no record at this path: its ids are not valid.');
-  return parameterError((errors as ErrorObject[]).slice(0, 100).map((error) => fieldError(error, part)));
+  const listed = (errors as ErrorObject[]).slice(0, listedFaults);
+  return parameterError(
+    listed.map((error) => fieldError(error, part)),
+    errors.length,
+  );
+}
+
+/**
+ * Checks of a query that see it as it was sent: Fastify takes a broken percent-encoding for literal text, and does
+ * not look at the query of an operation that declares none.
+ */
+export async function requireReadableQuery({ url, query, routeOptions }: FastifyRequest): Promise<void> {
+  const parts = url.includes('?') ? url.slice(url.indexOf('?') + 1).split('&') : [];
+  const broken = parts.filter((part) => !isPercentEncoded(part)).map((part) => part.split('=', 1)[0] ?? '');
+  const unknown = routeOptions.schema?.querystring ? [] : Object.keys(query as object);
+  const errors = [
+    ...broken.map((name) => ({ field: name, code: 'characters', message: 'is not percent-encoded UTF-8' })),
+    ...unknown.map((name) => ({ field: name, code: 'unknown', message: 'is not known here' })),
+  ];
+  if (errors.length > 0) throw parameterError(errors.map(shortened));
+}
+
+function isPercentEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 interface ObjectSchema {
   properties?: Record<string, { type?: unknown }>;
+  required?: string[];
+}
+
+// Node gives header names in lower case; Fastify does as much for its own compiler only.
+function lowerCased({ properties = {}, required = [], ...schema }: ObjectSchema): object {
+  const entries = Object.entries(properties).map(([name, property]) => [name.toLowerCase(), property]);
+  return {
+    ...schema,
+    properties: Object.fromEntries(entries),
+    required: required.map((name) => name.toLowerCase()),
+  };
 }
 
 // Number('1e3'), Number(' 7 ') and Number('0x10') are integers to Ajv's coercion; an id has one spelling.
@@ -69,11 +122,16 @@ function fieldError(error: ErrorObject, part: string): FieldError {
   const { keyword, params, instancePath } = error;
   const name = params['missingProperty'] ?? params['additionalProperty'] ?? params['unevaluatedProperty'];
   const pointer = name === undefined ? instancePath : `${instancePath}/${escapePointer(String(name))}`;
-  return {
-    field: (part === 'body' ? pointer : pointer.slice(1)).slice(0, 1024),
+  return shortened({
+    field: part === 'body' ? pointer : pointer.slice(1),
     code: codes[keyword] ?? keyword.toLowerCase(),
     message: messages[keyword] ?? error.message ?? 'is not valid',
-  };
+  });
+}
+
+// An unknown name is the sender's, of any length.
+function shortened({ field, ...rest }: FieldError): FieldError {
+  return { field: field.slice(0, 1024).toWellFormed(), ...rest };
 }
 
 const codes: Record<string, string> = {
@@ -103,5 +161,20 @@ function escapePointer(name: string): string {
 
 function withFormats(ajv: Ajv2020): Ajv2020 {
   formats.default(ajv);
-  return ajv;
+  return withExactMultiples(ajv);
+}
+
+// Ajv divides in binary, so it either refuses 0.29 or, with a tolerance, accepts 0.290000001 as a multiple of 0.01.
+function withExactMultiples(ajv: Ajv2020): Ajv2020 {
+  return ajv.removeKeyword('multipleOf').addKeyword({
+    keyword: 'multipleOf',
+    type: 'number',
+    schemaType: 'number',
+    compile(step: number) {
+      const parts = Math.round(1 / step);
+      if (step >= 1) return (value: number) => value % step === 0;
+      return (value: number) => Math.round(value * parts) / parts === value;
+    },
+    error: { message: ({ schemaCode }) => `must be multiple of ${schemaCode}` },
+  }) as Ajv2020;
 }

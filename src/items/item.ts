@@ -4,7 +4,7 @@ import type { Caller } from '../accounts/caller.ts';
 import { type Reach, reachOf, requireReach, withinReach } from '../accounts/reach.ts';
 import type { Database } from '../db/database.ts';
 import { build, statement } from '../db/statement.ts';
-import { change, type EventType } from '../events/record.ts';
+import { change, type EventType, noPrevious } from '../events/record.ts';
 import { type AnyJson, columns, created, type Json, jsonObject, rfc3339 } from '../http/json.ts';
 
 export type Item = components['schemas']['Item'];
@@ -53,19 +53,20 @@ export function itemTag(row = 'item'): RawBuilder<string> {
   return sql`'"' || ${columns('item', row).version} || case when ${lapsed(row)} then '-restored' else '' end || '"'`;
 }
 
-/** What the CTE that updates items returns for recordEvents; `data` is the item as it is now. */
+/** What the CTE that writes items returns for recordEvents; `row` is 'old' when it deletes. */
 export function changedItem(
   eventTypes: Expression<EventType[]>,
-  previous: Expression<AnyJson | null>,
+  previous: Expression<AnyJson | null> = noPrevious,
+  row: 'new' | 'old' = 'new',
 ): ReturnType<typeof change> {
-  const item = columns('item', 'new');
+  const item = columns('item', row);
   return change({
     account_id: item.account_id,
     location_id: item.location_id,
     menu_id: item.menu_id,
     record: sql`'item:' || ${item.item_id}`,
     event_types: eventTypes,
-    data: itemJson('new'),
+    data: itemJson(row),
     previous,
   });
 }

@@ -3,11 +3,12 @@ import type { Database } from '../db/database.ts';
 import { build, statement } from '../db/statement.ts';
 import { recordEvents } from '../events/record.ts';
 import { touchMenus } from '../menus/menu.ts';
-import { changedItem, itemJson, storedItemJson } from './item.ts';
+import { previousFields } from './availability.ts';
+import { changedItem } from './item.ts';
 
 /**
  * Writes down what readers see already: items whose `unavailable_until` has passed are available again, each with
- * its `item.toggled`. Any number of processes may run it at once.
+ * its `item.toggled`. Any number of processes may call it; one works at a time.
  * @returns how many items came back; more may be due.
  */
 export async function restoreDueItems(database: Database): Promise<number> {
@@ -26,6 +27,8 @@ const restore = statement<{ request_id: string | null }, { item_id: number }>((p
           version: sql`item.version + 1`,
           updated_at: sql`clock_timestamp()`,
         })
+        // Only this writes to several menus at once, and two could lock them in different orders.
+        .where(sql<boolean>`(select pg_try_advisory_xact_lock(hashtextextended('restore items', 0)))`)
         .where(({ eb, refTuple }) =>
           eb(refTuple('item.item_id', 'item.account_id'), 'in', (db) =>
             db
@@ -39,13 +42,7 @@ const restore = statement<{ request_id: string | null }, { item_id: number }>((p
               .$asTuple('item_id', 'account_id'),
           ),
         )
-        .returning([
-          ...changedItem(
-            sql`array['item.toggled']`,
-            sql`changed_fields(${storedItemJson('old')}, ${itemJson('new')})`,
-          ),
-          'item.item_id',
-        ]),
+        .returning([...changedItem(sql`array['item.toggled']`, previousFields()), 'item.item_id']),
     )
     .with('recorded', () => recordEvents('changed', p))
     .with('touched', () => touchMenus('changed'))

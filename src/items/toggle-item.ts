@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { withinReach } from '../accounts/reach.ts';
 import { build, statement } from '../db/statement.ts';
 import { recordEvents } from '../events/record.ts';
-import { acceptedTags } from '../http/conditional.ts';
+import { acceptedTags, tagMatches } from '../http/conditional.ts';
 import { preconditionFailed } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { type AnyJson, data, type Json, jsonObject, rfc3339 } from '../http/json.ts';
@@ -57,9 +57,7 @@ const toggle = statement<
         .where('item_id', '=', p('item_id', 'bigint'))
         .where('menu_id', '=', p('menu_id', 'bigint'))
         .where(withinReach(p, 'item'))
-        .where(
-          sql<boolean>`(${p('if_match', 'text[]')} is null or ${itemTag()} = any (${p('if_match', 'text[]')}))`,
-        )
+        .where(tagMatches(p, itemTag()))
         .returning([...changedItem(sql`array['item.toggled']`, previous), itemTag('new').as('etag')]),
     )
     .with('recorded', () => recordEvents('changed', p))

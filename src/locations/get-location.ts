@@ -1,10 +1,10 @@
-import { type Reach, reachOf, requireReach, withinReach } from '../accounts/reach.ts';
+import { reachOf, requireReach, withinReach } from '../accounts/reach.ts';
 import { build, statement } from '../db/statement.ts';
 import { isCurrent } from '../http/conditional.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { data, type Json } from '../http/json.ts';
 import { notModified, ok } from '../http/reply.ts';
-import { type Location, locationJson, locationTag } from './location.ts';
+import { type Location, type LocationKey, locationJson, locationTag } from './location.ts';
 
 export async function getLocation({
   database,
@@ -19,7 +19,7 @@ export async function getLocation({
 }
 
 const selectLocation = statement<
-  { location_id: number } & Reach,
+  LocationKey,
   { within_reach: boolean; etag: string; location: Json<Location> }
 >((p) =>
   build

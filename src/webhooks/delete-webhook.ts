@@ -1,11 +1,10 @@
 import { sql } from 'kysely';
-import { type Reach, reachOf, requireReach } from '../accounts/reach.ts';
 import { build, statement } from '../db/statement.ts';
 import { acceptedTags } from '../http/conditional.ts';
 import { preconditionFailed } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { noContent } from '../http/reply.ts';
-import { manageable, webhookTag } from './webhook.ts';
+import { manageable, requireWebhook, type WebhookKey, webhookKey, webhookTag } from './webhook.ts';
 
 /** What is queued for the webhook, and its log, go with it. */
 export async function deleteWebhook({
@@ -14,17 +13,14 @@ export async function deleteWebhook({
   caller,
   headers,
 }: Call<'deleteWebhook'>): Promise<Reply<'deleteWebhook'>> {
-  const key = { ...params, ...reachOf(caller) };
+  const key = webhookKey(params, caller);
   const [deleted] = await deleteRow(database, { ...key, if_match: acceptedTags(headers['if-match']) });
   if (deleted) return noContent();
-  const [row] = await selectReach(database, key);
-  requireReach(row, 'webhook');
+  await requireWebhook(database, key);
   throw preconditionFailed();
 }
 
-type Key = { webhook_id: number } & Reach;
-
-const deleteRow = statement<Key & { if_match: string[] | null }, { webhook_id: number }>((p) =>
+const deleteRow = statement<WebhookKey & { if_match: string[] | null }, { webhook_id: number }>((p) =>
   build
     .deleteFrom('webhook')
     .where('webhook_id', '=', p('webhook_id', 'bigint'))
@@ -33,11 +29,4 @@ const deleteRow = statement<Key & { if_match: string[] | null }, { webhook_id: n
       sql<boolean>`(${p('if_match', 'text[]')} is null or ${webhookTag()} = any (${p('if_match', 'text[]')}))`,
     )
     .returning('webhook_id'),
-);
-
-const selectReach = statement<Key, { within_reach: boolean }>((p) =>
-  build
-    .selectFrom('webhook')
-    .select(manageable(p).as('within_reach'))
-    .where('webhook_id', '=', p('webhook_id', 'bigint')),
 );

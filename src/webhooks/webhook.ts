@@ -1,15 +1,25 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
-import type { Reach } from '../accounts/reach.ts';
-import type { Param } from '../db/statement.ts';
+import type { Caller } from '../accounts/caller.ts';
+import { type Reach, reachOf, requireReach } from '../accounts/reach.ts';
+import type { Database } from '../db/database.ts';
+import { build, type Param, statement } from '../db/statement.ts';
 import { columns, created, type Json, jsonObject, rfc3339 } from '../http/json.ts';
 
 export type Webhook = components['schemas']['Webhook'];
+export type WebhookWithSecret = components['schemas']['WebhookWithSecret'];
 
-/** The fields of a webhook as the API shows them; its secrets are not among them. */
-export function webhookFields(row = 'webhook') {
+/** The path of one webhook and who asks. */
+export type WebhookKey = { webhook_id: number } & Reach;
+
+export function webhookKey({ webhook_id }: { webhook_id: number }, caller: Caller): WebhookKey {
+  return { webhook_id, ...reachOf(caller) };
+}
+
+/** A row of `webhook` as the API shows it; its secrets are not part of it. */
+export function webhookJson(row = 'webhook'): RawBuilder<Json<Webhook>> {
   const webhook = columns('webhook', row);
-  return {
+  return jsonObject<Webhook>({
     webhook_id: webhook.webhook_id,
     url: webhook.url,
     description: webhook.description,
@@ -22,11 +32,12 @@ export function webhookFields(row = 'webhook') {
     created: created(webhook.created_at),
     updated_at: rfc3339(webhook.updated_at),
     version: webhook.version,
-  };
+  });
 }
 
-export function webhookJson(row = 'webhook'): RawBuilder<Json<Webhook>> {
-  return jsonObject<Webhook>(webhookFields(row));
+/** With the secret that is told once. It is added here, so that the database never sees it in clear. */
+export function withSecret(webhook: Json<Webhook>, secret: string): Json<WebhookWithSecret> {
+  return `${webhook.slice(0, -1)},"secret":${JSON.stringify(secret)}}` as Json<WebhookWithSecret>;
 }
 
 /** Its ETag, quotes included. */
@@ -40,3 +51,40 @@ export function manageable(p: Param<Reach>): RawBuilder<boolean> {
   return sql`(webhook.account_id = ${p('account_id', 'bigint')}
     and (${ids} is null or coalesce(webhook.granted_location_ids <@ ${ids}, false)))`;
 }
+
+/** A webhook that the caller may manage, as far as other work needs it. */
+export interface ManagedWebhook {
+  webhook_id: number;
+  account_id: number;
+  url: string;
+  /** The grant its events are limited to; null: every location. */
+  granted_location_ids: number[] | null;
+  /** Those that are still valid, the current one first. */
+  sealed_secrets: Buffer[];
+  /** By the clock of the database. */
+  found_at: Date;
+}
+
+/** @throws 404 or 403 when the caller has no such webhook. */
+export async function requireWebhook(database: Database, key: WebhookKey): Promise<ManagedWebhook> {
+  const [row] = await selectManaged(database, key);
+  return requireReach(row, 'webhook');
+}
+
+const selectManaged = statement<WebhookKey, ManagedWebhook & { within_reach: boolean }>((p) =>
+  build
+    .selectFrom('webhook')
+    .select([
+      manageable(p).as('within_reach'),
+      'webhook_id',
+      'account_id',
+      'url',
+      'granted_location_ids',
+      sql<Buffer[]>`array(select sealed_secret from webhook_secret
+        where webhook_secret.webhook_id = webhook.webhook_id and webhook_secret.account_id = webhook.account_id
+          and (expires_at is null or expires_at > now())
+        order by expires_at desc nulls first)`.as('sealed_secrets'),
+      sql<Date>`clock_timestamp()`.as('found_at'),
+    ])
+    .where('webhook_id', '=', p('webhook_id', 'bigint')),
+);

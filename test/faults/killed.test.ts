@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import t from 'tap';
 import { eventually, settled } from '../support/eventually.ts';
 import { someItems } from '../support/menus.ts';
-import { said, startServiceProcess, startWorkerProcess } from '../support/process.ts';
+import { said, startServiceProcess, startWorkerProcess } from './processes.ts';
 import { startReceiver, subscribe, verify } from '../support/receiver.ts';
 import { startTestService } from '../support/service.ts';
 

@@ -4,7 +4,7 @@ import { createSeal } from '../../src/seal.ts';
 import { createSender } from '../../src/webhooks/delivery/deliver.ts';
 import { createDestination } from '../../src/webhooks/delivery/destination.ts';
 import { startWorker } from '../../src/webhooks/delivery/worker.ts';
-import type { WorkerSettings } from '../support/process.ts';
+import type { WorkerSettings } from './processes.ts';
 
 /*
  * The worker role in a process of its own, to be killed. Its lease is short, so that nobody waits for it, and its

@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Item } from '../../src/items/item.ts';
 import { settled } from '../support/eventually.ts';
 import { someItems } from '../support/menus.ts';
-import { startServiceProcess, startWorkerProcess } from '../support/process.ts';
+import { startServiceProcess, startWorkerProcess } from './processes.ts';
 import { startReceiver, subscribe, verify } from '../support/receiver.ts';
 import { startTestService } from '../support/service.ts';
 

@@ -86,7 +86,8 @@ export async function send(
     dispatcher: agent,
     ...(body !== undefined && { body }),
   });
-  const text = await response.body.text();
+  // Not body.text(), which takes a byte order mark off.
+  const text = Buffer.from(await response.body.arrayBuffer()).toString();
   const json = String(response.headers['content-type'] ?? '').includes('json');
   const answer: Answer = {
     status: response.statusCode,

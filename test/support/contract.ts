@@ -61,6 +61,16 @@ export function checkSchema(name: string, value: unknown): void {
   if (!validate(value)) throw new Error(`not a ${name}: ${ajv.errorsText(validate.errors)}`);
 }
 
+/** Checks an error that no operation answers, such as that of an unknown path. @throws when it is no problem of ours. */
+export function checkProblem(answer: Answer): void {
+  const { status, request_id } = answer.body ?? {};
+  checkSchema('Error', answer.body);
+  if (!/^application\/problem\+json(;|$)/.test(String(answer.headers['content-type'])))
+    throw new Error(`an error as ${answer.headers['content-type']}`);
+  if (status !== answer.status || request_id !== answer.headers['x-request-id'])
+    throw new Error(`status and request id differ between head and body: ${answer.text}`);
+}
+
 function checkHeaders(where: string, response: Node, answer: Answer): void {
   for (const [name, header] of Object.entries(response.headers ?? {})) {
     const { required, schema } = resolve(header);
@@ -89,7 +99,7 @@ function checkBody(where: string, response: Node, answer: Answer): void {
   const content = response.content[mediaType];
   if (!content) throw new Error(`${where} has the undocumented media type ${mediaType}`);
   const validate = compile(content.schema);
-  if (!validate(answer.body)) {
+  if (!validate(mediaType.endsWith('json') ? answer.body : answer.text)) {
     throw new Error(`${where}: ${ajv.errorsText(validate.errors)}: ${answer.text.slice(0, 2000)}`);
   }
 }

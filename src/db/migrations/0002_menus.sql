@@ -32,7 +32,7 @@ create table menu (
   version bigint not null default 1,
   content_version bigint not null default 1, -- raised by every change of the menu or of anything inside it
   primary key (menu_id, account_id),
-  foreign key (location_id, account_id) references location (location_id, account_id),
+  constraint menu_location foreign key (location_id, account_id) references location (location_id, account_id),
   constraint menu_external_id unique (location_id, account_id, external_id)
 ) with (fillfactor = 85);
 create index menu_by_account on menu (account_id, menu_id);
@@ -85,8 +85,9 @@ create index item_by_category on item (category_id, sort_order, item_id);
 create index item_restore_due on item (unavailable_until) where unavailable_until is not null;
 create index item_restore_by_menu on item (menu_id, unavailable_until) where unavailable_until is not null;
 
--- Search folds case and width in every script: 'ＳＡＬＭＯＮ' finds 'Salmon'.
+-- Search folds case and width in every script, whatever the database's locale: 'ＳＡＬＭＯＮ' finds 'Salmon'.
+-- Lower case would not do: it writes the last sigma of a word in another way, so that 'ΜΟΣ' misses 'ΜΟΣΧΟΣ'.
 create extension if not exists pg_trgm;
 create function search_text(value text) returns text language sql immutable strict parallel safe
-  return normalize(lower(normalize(value, NFKC)), NFKC);
+  return normalize(casefold(normalize(value, NFKC) collate pg_unicode_fast), NFKC);
 create index item_search on item using gin (search_text(name || ' ' || description) gin_trgm_ops);

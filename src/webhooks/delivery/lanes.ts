@@ -25,13 +25,14 @@ export async function lockEndpoints(transaction: Transaction<DB>, webhookIds: nu
 /**
  * Queues deliveries: the first of a record at an endpoint is due, unless an earlier one is unfinished; those behind
  * it are held until it ends. The endpoints must be locked, and the events too where retention could remove them.
- * @param wanted a select of account_id, webhook_id, event_id, sequence, type and record.
+ * @param wanted a select of account_id, webhook_id, event_id, sequence, type, record and replay_id.
+ * @returns how many were queued.
  */
-export async function addToLanes(transaction: Transaction<DB>, wanted: RawBuilder<unknown>): Promise<void> {
-  await sql`
+export async function addToLanes(transaction: Transaction<DB>, wanted: RawBuilder<unknown>): Promise<number> {
+  const { numAffectedRows } = await sql`
     insert into delivery
-      (account_id, webhook_id, event_id, event_sequence, event_type, record, state, next_attempt_at)
-    select account_id, webhook_id, event_id, sequence, type, record,
+      (account_id, webhook_id, event_id, event_sequence, event_type, record, replay_id, state, next_attempt_at)
+    select account_id, webhook_id, event_id, sequence, type, record, replay_id,
       case when is_head then 'pending' else 'held' end, case when is_head then now() end
     from (
       select wanted.*,
@@ -43,6 +44,7 @@ export async function addToLanes(transaction: Transaction<DB>, wanted: RawBuilde
       from (${wanted}) as wanted
     ) as placed
     order by sequence`.execute(transaction);
+  return Number(numAffectedRows);
 }
 
 /** Makes the heads of these lanes due; the endpoints must be locked. */

@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../../../generated/database.ts';
 import type { Database } from '../../db/database.ts';
+import { wants } from './filters.ts';
 import { addToLanes, lockEndpoints } from './lanes.ts';
 
 /*
@@ -105,17 +106,12 @@ async function markRelayed(transaction: Transaction<DB>, events: WaitingEvent[])
 /** Which of these endpoints want which of these events. */
 function wanted(events: WaitingEvent[], webhookIds: number[], retentionDays: number) {
   return sql`
-    select event.account_id, webhook.webhook_id, event.event_id, event.sequence, event.type, event.record
+    select event.account_id, webhook.webhook_id, event.event_id, event.sequence, event.type, event.record,
+      null::bigint as replay_id
     from ${rowsOf(events)} as taken (event_id, account_id)
     join event using (event_id, account_id)
     join webhook using (account_id)
-    where webhook.webhook_id = any (${webhookIds}::bigint[])
-      and (webhook.event_types = '{}'
-        or event.type = any (webhook.event_types)
-        or split_part(event.type, '.', 1) || '.*' = any (webhook.event_types))
-      and (webhook.location_ids = '{}' or event.location_id = any (webhook.location_ids))
-      and (webhook.menu_ids = '{}' or event.menu_id = any (webhook.menu_ids))
-      and (webhook.granted_location_ids is null or event.location_id = any (webhook.granted_location_ids))
+    where webhook.webhook_id = any (${webhookIds}::bigint[]) and ${wants()}
       and (webhook.disabled_at is null or webhook.disabled_at > now() - make_interval(days => ${retentionDays}))`;
 }
 

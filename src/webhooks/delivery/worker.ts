@@ -1,7 +1,9 @@
+import { removeOldKeys } from '../../http/idempotency.ts';
 import { restoreDueItems } from '../../items/restore-items.ts';
 import { startLoop } from '../../loop.ts';
 import { type DispatcherOptions, startDispatcher } from './dispatcher.ts';
 import { relayBatch } from './relay.ts';
+import { queueReplays } from './replays.ts';
 import { createSweep } from './retention.ts';
 
 export interface Worker {
@@ -15,7 +17,7 @@ export interface WorkerOptions extends DispatcherOptions {
   retentionDays: number;
 }
 
-/** Starts what the worker role does: relay events, attempt deliveries, bring items back on time, sweep. */
+/** Starts what the worker role does: relay events, attempt deliveries, queue replays, bring items back on time, sweep. */
 export function startWorker(options: WorkerOptions): Worker {
   const { database, log, retentionDays } = options;
   const dispatcher = startDispatcher(options);
@@ -37,13 +39,24 @@ export function startWorker(options: WorkerOptions): Worker {
     },
     { idleMs: 500, log },
   );
+  const replays = startLoop(
+    'replays',
+    async () => {
+      const queueing = await queueReplays(database);
+      if (queueing) dispatcher.nudge();
+      return queueing;
+    },
+    { idleMs: options.idleMs ?? 500, log },
+  );
   const sweep = createSweep(database, { days: retentionDays });
   const retention = startLoop('retention', () => sweep.next(), { idleMs: 600_000, log });
+  const removeKeys = async () => (await removeOldKeys(database)) > 0;
+  const keys = startLoop('idempotency keys', removeKeys, { idleMs: 600_000, log });
 
   return {
     nudge: relay.nudge,
     async stop() {
-      await Promise.all([retention.stop(), restore.stop(), relay.stop()]);
+      await Promise.all([keys, retention, replays, restore, relay].map((loop) => loop.stop()));
       await dispatcher.stop();
     },
   };

@@ -1,0 +1,43 @@
+# The runtime is the Node that package-lock.json pins, not the machine's; each target first installs what is missing.
+node := node_modules/.bin/node
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+export REDOCLY_TELEMETRY := off
+export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
+
+installed := node_modules/.package-lock.json
+
+.NOTPARALLEL:
+.PHONY: help start test dev generate lint bench check current
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+
+start: $(installed) ## run the service, on a database of its own unless DATABASE_URL is set
+	@$(node) src/main.ts
+
+test: $(installed) ## run all tests
+	@$(node) scripts/test.ts
+
+dev: $(installed) ## run the service, and start it again whenever its code changes
+	@$(node) --watch src/main.ts
+
+generate: $(installed) ## write generated/ from the contract and the migrations
+	@$(node) scripts/generate.ts
+
+lint: $(installed) ## check the contract, the code's form and its types
+	redocly lint openapi/openapi.yaml --config scripts/lint-contract/redocly.yaml
+	biome check .
+	tsc -p .
+
+bench: $(installed) ## measure, beside the same SQL without the service
+	@$(node) scripts/bench/main.ts
+
+check: current lint test ## everything CI runs
+
+current: $(installed)
+	@$(node) scripts/generate.ts --check
+
+# A linked node_modules belongs to another checkout.
+$(installed): package-lock.json
+	@test -L node_modules || npm ci --include=dev --prefer-offline --no-audit --no-fund --loglevel=error
+	@test -x $(node) || { echo "npm may not run install scripts here: unset its setting ignore-scripts"; exit 1; }

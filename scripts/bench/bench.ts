@@ -1,0 +1,38 @@
+import type { BenchServer } from './rig/server.ts';
+
+/** One bench, in a file of its own; benches.ts lists them. */
+export interface Bench {
+  /** How the command line names it. */
+  name: string;
+  /** One line for --help. */
+  about: string;
+  table: Table;
+  /** Returns rows of the table. */
+  run(rig: Rig): Promise<string[][]>;
+}
+
+/** Rows of benches that share a table are printed below one heading. */
+export interface Table {
+  heading: string[];
+  /** What a reader of the figures must know; a line each. */
+  notes: string[];
+}
+
+/** What a bench is given. */
+export interface Rig {
+  server: BenchServer;
+  options: Options;
+  /** A line of progress. */
+  say(line: string): void;
+}
+
+export interface Options {
+  rounds: number;
+  seconds: number;
+  connections: number[];
+  /** Smaller amounts, for a look at whether it works. */
+  quick: boolean;
+  pgbench: boolean;
+  /** Environment of the service, beside what the benches set. */
+  environment: Record<string, string>;
+}

@@ -1,0 +1,118 @@
+/** Measures the service; --help tells how. Progress goes to stderr, the tables to stdout. */
+import { parseArgs } from 'node:util';
+import type { Bench, Options } from './bench.ts';
+import { benches, firstBenches } from './benches.ts';
+import { machineFacts } from './rig/machine.ts';
+import { pgbenchVersion } from './rig/pgbench.ts';
+import { report } from './rig/report.ts';
+import { startServer } from './rig/server.ts';
+
+const help = `usage: npm run bench -- [NAME…] [OPTION…]
+
+Without a name, the benches marked * are run. A name stands for every bench that begins with it; "all" for all.
+
+${benches.map(({ name, about }) => `  ${name.padEnd(20)} ${firstBenches.some((one) => one.name === name) ? '*' : ' '} ${about}`).join('\n')}
+
+  --quick               shorter and smaller: shows that it works, not how fast it is
+  --rounds N            of each side (3)
+  --seconds S           of each round (1.5)
+  --connections A,B     (1,16,64)
+  --pgbench             SQL is run by pgbench in place of a client of our own
+  --set NAME=VALUE      a variable of the service's environment, such as WORKERS=2; may be repeated`;
+
+/** A command line that cannot be carried out; its message is one line. */
+class UsageError extends Error {}
+
+const interrupted = Promise.withResolvers<never>();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => interrupted.reject(new Error('interrupted')));
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(`bench: ${(error as Error).message}`);
+  process.exit(error instanceof UsageError ? 2 : 1);
+}
+
+async function main(): Promise<void> {
+  const { values, positionals } = readArguments();
+  if (values.help) return console.log(help);
+  const chosen = choose(positionals);
+  const options = readOptions(values);
+  const started = performance.now();
+  const say = (line: string) =>
+    console.error(`${Math.round((performance.now() - started) / 1000)} s  ${line}`);
+  say('starting PostgreSQL and filling it');
+  const server = await startServer();
+  try {
+    const results: { table: Bench['table']; rows: string[][] }[] = [];
+    for (const bench of chosen) {
+      const rows = await Promise.race([bench.run({ server, options, say }), interrupted.promise]);
+      results.push({ table: bench.table, rows });
+    }
+    const command = ['npm run bench --', ...process.argv.slice(2)].join(' ').replace(/ --$/, '');
+    console.log(`\`${command}\` on ${machineFacts(server.version)}${by(options)}\n\n${report(results)}`);
+  } finally {
+    await server.stop();
+  }
+}
+
+function readArguments() {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
+  try {
+    return parseArgs({
+      options: {
+        help: { ...flag, short: 'h' },
+        quick: flag,
+        pgbench: flag,
+        rounds: text,
+        seconds: text,
+        connections: text,
+        set: { ...text, multiple: true },
+      },
+      allowPositionals: true,
+    });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function choose(names: string[]): Bench[] {
+  if (names.length === 0) return firstBenches;
+  if (names.includes('all')) return benches;
+  const unknown = names.find((name) => !benches.some((bench) => bench.name.startsWith(name)));
+  if (unknown !== undefined) throw new UsageError(`there is no bench ${unknown}; see --help`);
+  return benches.filter((bench) => names.some((name) => bench.name.startsWith(name)));
+}
+
+function readOptions(values: ReturnType<typeof readArguments>['values']): Options {
+  const quick = values.quick ?? false;
+  const pgbench = values.pgbench ?? false;
+  if (pgbench && pgbenchVersion() === undefined) throw new UsageError('there is no pgbench on this machine');
+  return {
+    quick,
+    pgbench,
+    rounds: positive('rounds', values.rounds ?? (quick ? '1' : '3')),
+    seconds: positive('seconds', values.seconds ?? (quick ? '0.5' : '1.5')),
+    connections: (values.connections ?? '1,16,64').split(',').map((one) => positive('connections', one)),
+    environment: Object.fromEntries((values.set ?? []).map(assignment)),
+  };
+}
+
+function positive(name: string, text: string): number {
+  const value = Number(text);
+  if (value > 0 && Number.isFinite(value)) return value;
+  throw new UsageError(`--${name} takes numbers above 0, not "${text}"`);
+}
+
+function assignment(text: string): [string, string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw new UsageError(`--set takes NAME=VALUE, not "${text}"`);
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+function by({ pgbench }: Options): string {
+  return pgbench ? `; SQL run by pgbench ${pgbenchVersion()}` : '';
+}

@@ -1,0 +1,73 @@
+import pg from 'pg';
+import { buildApp } from '../../../src/app.ts';
+import { openDatabase } from '../../../src/db/database.ts';
+import { createDestination } from '../../../src/webhooks/delivery/destination.ts';
+import type { Call } from './http-load.ts';
+import type { BenchServer } from './server.ts';
+import type { Statement } from './wire.ts';
+
+/**
+ * Makes the calls once, one after the other, and notes what the driver sends for each: names, texts and values of
+ * the statements that the operation executes. What only the first call needs (who the caller is, known for a
+ * second) is not the operation's, and left out.
+ */
+export async function captureStatements(
+  { connection, encryptionKey }: BenchServer,
+  token: string,
+  targets: readonly (readonly Call[])[],
+): Promise<Statement[][][]> {
+  const database = openDatabase(connection, { max: 1 });
+  const destination = createDestination({ allowedNetworks: [] });
+  const app = await buildApp(
+    { rateLimitPerMinute: 1_000_000_000, encryptionKey, logLevel: 'silent' },
+    { database, destination, eventCommitted: () => {} },
+  );
+  const make = async ({ method, path, json, headers, status = 200 }: Call) => {
+    const answer = await app.inject({
+      method,
+      url: `/api/v1${path}`,
+      headers: { authorization: `Bearer ${token}`, ...headers },
+      ...(json && { payload: json }),
+    });
+    if (answer.statusCode !== status) throw new Error(`${method} ${path} answered ${answer.body}`);
+  };
+  try {
+    const probe: Call = { method: 'GET', path: '/locations' };
+    const cold = await watch(() => make(probe));
+    const warm = new Set((await watch(() => make(probe))).map(({ text }) => text));
+    const callers = new Set(cold.map(({ text }) => text).filter((text) => !warm.has(text)));
+
+    const captured: Statement[][][] = [];
+    for (const variants of targets) {
+      const calls: Statement[][] = [];
+      for (const call of variants) {
+        const statements = await watch(() => make(call));
+        calls.push(statements.filter(({ text }) => !callers.has(text)));
+      }
+      captured.push(calls);
+    }
+    return captured;
+  } finally {
+    await app.close();
+    await destination.close();
+    await database.destroy();
+  }
+}
+
+/** The statements that any connection of this process sends while `work` runs. */
+async function watch(work: () => Promise<void>): Promise<Statement[]> {
+  const seen: Statement[] = [];
+  const original = pg.Client.prototype.query;
+  // biome-ignore lint/suspicious/noExplicitAny: stands in for all of pg's overloads
+  pg.Client.prototype.query = function (this: pg.Client, config: any, values?: any, callback?: any): any {
+    const { name, text, values: own = values } = typeof config === 'string' ? { text: config } : config;
+    seen.push({ text, ...(name && { name }), ...(own && { values: own }) });
+    return Reflect.apply(original, this, [config, values, callback]);
+  };
+  try {
+    await work();
+  } finally {
+    pg.Client.prototype.query = original;
+  }
+  return seen;
+}

@@ -1,0 +1,131 @@
+import pg from 'pg';
+import type { Bench, Rig, Table } from '../bench.ts';
+import { captureStatements } from './capture.ts';
+import { type Child, startChild } from './child.ts';
+import type { Round, Sample } from './closed-loop.ts';
+import type { BenchData } from './data.ts';
+import type { Call, HttpRound } from './http-load.ts';
+import { pgbench } from './pgbench.ts';
+import { type Service, startService } from './service.ts';
+import type { SqlRound } from './sql-load.ts';
+import type { Statement } from './wire.ts';
+
+/** An operation that is to be shown beside its own SQL. */
+export interface Comparison {
+  name: string;
+  about: string;
+  /** For each target the calls that take turns on it. No two targets share a row that they change. */
+  targets(data: BenchData): Call[][];
+  /** SQL after which the first call on each target changes something; run before every round. */
+  reset?: string;
+}
+
+const table: Table = {
+  heading: [
+    'operation',
+    'connections',
+    'API /s',
+    'p50 ms',
+    'p99 ms',
+    'SQL /s',
+    'p50 ms',
+    'p99 ms',
+    'API ÷ SQL',
+  ],
+  notes: [
+    'API: one process of the service (ROLE=api, 12 database connections) with authentication, validation, rate ' +
+      'limits and logging (to a file) on; HTTP/1.1 keep-alive, one request at a time on each connection.',
+    'SQL: on the same server the statements that the driver was seen to send for the same calls, with the same ' +
+      'names, texts and values, prepared once on each of as many connections.',
+    'Load comes from processes of its own. Rounds of the two sides take turns; figures are medians of the ' +
+      'rounds, the ratio is the median of the ratios of neighbours. Every connection has targets of its own, so ' +
+      'that no two writes under way meet on a row.',
+  ],
+};
+
+/** A bench that loads an operation over HTTP, and in turns its SQL without the service. */
+export function comparison(compared: Comparison): Bench {
+  const { name, about } = compared;
+  return { name, about, table, run: (rig) => compare(compared, rig) };
+}
+
+async function compare({ name, targets, reset }: Comparison, rig: Rig): Promise<string[][]> {
+  const { options, server, say } = rig;
+  const service = await startService(server, { ROLE: 'api', ...options.environment });
+  const http = startChild<HttpRound, Sample>('http-load.ts');
+  const sql = startChild<SqlRound, Sample>('sql-load.ts');
+  try {
+    const prepare = () => (reset ? execute(server.connection, reset) : undefined);
+    await prepare();
+    const calls = targets(server.data);
+    const statements = await captureStatements(server, service.token, calls);
+    await prepare();
+    const api = await apiSide(http, service, calls);
+    await prepare();
+    const sides = {
+      api,
+      sql: options.pgbench ? pgbench(server, statements) : await sqlSide(sql, rig, statements),
+    };
+    const rows: string[][] = [];
+    for (const connections of options.connections) {
+      const rounds: { api: Sample; sql: Sample }[] = [];
+      for (let round = 0; round < options.rounds; round++) {
+        await prepare();
+        const api = await sides.api({ connections, seconds: options.seconds });
+        await prepare();
+        rounds.push({ api, sql: await sides.sql({ connections, seconds: options.seconds }) });
+      }
+      const row = summary(rounds);
+      say(`${name}, ${connections} connections: ${row[0]}/s, SQL alone ${row[3]}/s, ratio ${row.at(-1)}`);
+      rows.push([name, String(connections), ...row]);
+    }
+    return rows;
+  } finally {
+    await Promise.all([http.stop(), sql.stop(), service.stop()]);
+  }
+}
+
+type Side = (round: Round) => Promise<Sample>;
+
+const warmUp: Round = { connections: 16, seconds: 1 };
+
+/** A side once its code is compiled and its caches are filled, as after the first seconds of any service. */
+async function apiSide(
+  child: Child<HttpRound, Sample>,
+  { origin, token }: Service,
+  targets: Call[][],
+): Promise<Side> {
+  await child.ask({ origin, token, targets, ...warmUp });
+  return (round) => child.ask({ origin, token, ...round });
+}
+
+async function sqlSide(
+  child: Child<SqlRound, Sample>,
+  { server: { connection } }: Rig,
+  targets: Statement[][][],
+): Promise<Side> {
+  await child.ask({ server: connection, targets, ...warmUp });
+  return (round) => child.ask({ server: connection, ...round });
+}
+
+async function execute(connection: pg.ClientConfig, text: string): Promise<void> {
+  const client = new pg.Client({ ...connection, ssl: false });
+  await client.connect();
+  await client.query(text).finally(() => client.end());
+}
+
+function summary(rounds: { api: Sample; sql: Sample }[]): string[] {
+  const side = (name: 'api' | 'sql') => [
+    Math.round(median(rounds.map((round) => round[name].perSecond))).toLocaleString('en'),
+    median(rounds.map((round) => round[name].p50)).toFixed(2),
+    median(rounds.map((round) => round[name].p99)).toFixed(2),
+  ];
+  const ratio = median(rounds.map(({ api, sql }) => api.perSecond / sql.perSecond));
+  return [...side('api'), ...side('sql'), ratio.toFixed(2)];
+}
+
+function median(values: number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  return ((sorted[Math.ceil(middle) - 1] as number) + (sorted[Math.floor(middle)] as number)) / 2;
+}

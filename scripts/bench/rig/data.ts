@@ -1,0 +1,86 @@
+import { sql } from 'kysely';
+import { createClient } from '../../../src/accounts/client.ts';
+import { allScopes } from '../../../src/accounts/scopes.ts';
+import type { Database } from '../../../src/db/database.ts';
+import { demoLocations } from '../../demo/data.ts';
+
+/** What the benches work on. */
+export interface BenchData {
+  client_id: string;
+  client_secret: string;
+  account_id: number;
+  location_id: number;
+  /** Menus of 60 items in 6 categories. */
+  smallMenus: number[];
+  /** Menus of 500 items in 20 categories. */
+  largeMenus: number[];
+  /** One item of each small menu: no two share a row, nor the row of their menu. */
+  items: { menu_id: number; item_id: number }[];
+}
+
+/** Fills an empty database; the items' texts, prices and labels are those of the demo account. */
+export async function seed(database: Database): Promise<BenchData> {
+  const { account_id, client_id, client_secret } = await createClient(database, {
+    account: 'Bench',
+    scopes: [...allScopes],
+    locationIds: null,
+  });
+  const { location_id } = await database
+    .insertInto('location')
+    .values({ account_id, name: 'Bench', timezone: 'Europe/Athens', currency: 'EUR' })
+    .returning('location_id')
+    .executeTakeFirstOrThrow();
+  const place = { account_id, location_id };
+  const smallMenus = await insertMenus(database, place, { menus: 500, categories: 6, items: 10 });
+  const largeMenus = await insertMenus(database, place, { menus: 20, categories: 20, items: 25 });
+  const items = await database
+    .selectFrom('item')
+    .select(['menu_id', (eb) => eb.fn.min('item_id').as('item_id')])
+    .where(sql<boolean>`menu_id = any (${smallMenus}::bigint[])`)
+    .groupBy('menu_id')
+    .orderBy('menu_id')
+    .execute();
+  await sql`vacuum analyze`.execute(database);
+  return { client_id, client_secret, ...place, smallMenus, largeMenus, items };
+}
+
+const templates = demoLocations
+  .flatMap((location) =>
+    location.menus.flatMap((menu) => menu.categories.flatMap((category) => category.items)),
+  )
+  .map((item, place) => ({ place, ...item }));
+
+/** @param count categories per menu, items per category. */
+async function insertMenus(
+  database: Database,
+  { account_id, location_id }: { account_id: number; location_id: number },
+  count: { menus: number; categories: number; items: number },
+): Promise<number[]> {
+  const { rows } = await sql<{ menu_id: number }>`
+    with template as (
+      select * from jsonb_to_recordset(${JSON.stringify(templates)}::jsonb) as template (
+        place int, name text, description text, price numeric, photo_url text, allergens text[], dietary_tags text[])
+    ),
+    menu as (
+      insert into menu (account_id, location_id, name, description, sort_order)
+      select ${account_id}, ${location_id}, 'Menu ' || n, 'Served daily from noon', n
+      from generate_series(1, ${count.menus}::int) as n
+      returning menu_id
+    ),
+    category as (
+      insert into category (account_id, location_id, menu_id, name, description, sort_order)
+      select ${account_id}, ${location_id}, menu_id, 'Category ' || n, 'From the grill', n
+      from menu, generate_series(1, ${count.categories}::int) as n
+      returning menu_id, category_id
+    ),
+    inserted as (
+      insert into item (account_id, location_id, menu_id, category_id, name, description, price, photo_url,
+        allergens, dietary_tags, sort_order, external_id)
+      select ${account_id}, ${location_id}, menu_id, category_id, name, description, price, photo_url,
+        allergens, dietary_tags, n, 'C' || category_id || '-' || n
+      from category, generate_series(1, ${count.items}::int) as n, template
+      where place = (category_id * ${count.items}::int + n) % ${templates.length}
+    )
+    select menu_id from menu order by menu_id`.execute(database);
+  return rows.map(({ menu_id }) => menu_id);
+}

@@ -1,0 +1,50 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A key as ENCRYPTION_KEY holds it: 32 bytes in base64. */
+export function isEncryptionKey(text: string): boolean {
+  return /^[A-Za-z0-9+/]{43}=$/.test(text);
+}
+
+/**
+ * The key that is kept in the data directory, so that the embedded default needs no set-up; made when missing.
+ * @returns 32 bytes.
+ * @throws an Error of one line when the directory cannot be used or the file does not hold a key.
+ */
+export function keptEncryptionKey(dataDir: string): Buffer {
+  const file = join(dataDir, 'encryption.key');
+  try {
+    const text = readOrMake(dataDir, file).trim();
+    if (isEncryptionKey(text)) return Buffer.from(text, 'base64');
+  } catch (error) {
+    throw new Error(
+      `DATA_DIR ${dataDir} cannot be used: ${(error as Error).message}; set another, or ENCRYPTION_KEY`,
+    );
+  }
+  throw new Error(`${file} does not hold 32 bytes in base64: restore it, or set ENCRYPTION_KEY`);
+}
+
+function readOrMake(dataDir: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  publish(file, randomBytes(32).toString('base64'));
+  return readFileSync(file, 'utf8');
+}
+
+// The name appears with the whole content, and the first of several processes wins.
+function publish(file: string, text: string): void {
+  const draft = `${file}.${randomUUID()}`;
+  writeFileSync(draft, text, { mode: 0o600, flush: true });
+  try {
+    linkSync(draft, file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(draft);
+  }
+}

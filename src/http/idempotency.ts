@@ -1,0 +1,223 @@
+import { createHash } from 'node:crypto';
+import type { FastifyRequest } from 'fastify';
+import { CompiledQuery, sql } from 'kysely';
+import { type OperationId, operations } from '../../generated/operations.ts';
+import type { Context } from '../context.ts';
+import type { Database } from '../db/database.ts';
+import { build, statement } from '../db/statement.ts';
+import { ApiError, idempotencyConflict, parameterError } from './errors.ts';
+import { refusal } from './problem.ts';
+
+/*
+ * A POST with an Idempotency-Key takes place once (draft-ietf-httpapi-idempotency-key-header).
+ *
+ * The change, its events and its answer are one transaction, so a crash leaves all of them or none. Only a request
+ * that carries a key pays for it. The primary key of idempotency_key decides who was first; the advisory lock only
+ * tells that the first is under way, so that a repeat is answered 409 at once instead of waiting for it.
+ *
+ * Kept is what the operation itself answered, refusals included. Not kept is what was answered before it began and
+ * what failed on our side: nothing was done then, and a repeat is a new try.
+ */
+
+export interface Answer {
+  status: number;
+  headers: object;
+  /** Of the body; JSON when there is none. */
+  mediaType?: string;
+  body: unknown;
+}
+
+/** Which repeats are the same call: those of one client, to one path, with one key. */
+interface CallKey {
+  account_id: number;
+  client_id: string;
+  path: string;
+  key: string;
+}
+
+export type KeyedRequest = CallKey & { body_hash: Buffer };
+
+/** The request as its repeats are recognised by; undefined when it has no key or the operation takes none. */
+export function keyedRequest(
+  operationId: OperationId,
+  { caller, headers, params, body }: FastifyRequest,
+): KeyedRequest | undefined {
+  const { method, path } = operations[operationId];
+  const key = headers['idempotency-key'];
+  if (method !== 'POST' || !caller || typeof key !== 'string') return undefined;
+  return {
+    account_id: caller.accountId,
+    client_id: caller.clientId,
+    path: path.replaceAll(/{(\w+)}/g, (_, name: string) => String((params as Record<string, number>)[name])),
+    key,
+    body_hash: createHash('sha256')
+      .update(JSON.stringify(body ?? null))
+      .digest(),
+  };
+}
+
+/**
+ * Performs the call, or gives the answer that its first performance got.
+ * @param perform does the work with the parts it is given; they are those of a transaction.
+ * @throws 409 while the first is under way, 422 when it had another body, and whatever the call throws.
+ */
+export async function answerOnce(
+  context: Context,
+  request: KeyedRequest,
+  perform: (parts: Context) => Promise<Answer>,
+): Promise<Answer> {
+  for (;;) {
+    const [kept] = await selectKept(context.database, request);
+    if (kept) {
+      if (!kept.body_hash.equals(request.body_hash)) throw reused();
+      return replay(JSON.parse(context.seal.open(kept.sealed_answer)));
+    }
+    const outcome = await performAndKeep(context, request, perform);
+    if (outcome instanceof ApiError) throw outcome;
+    if (outcome) return outcome;
+  }
+}
+
+/**
+ * Removes a batch of keys that are too old to count.
+ * @returns how many; there may be more.
+ */
+export async function removeOldKeys(database: Database, batch = 1000): Promise<number> {
+  const removed = await removeOld(database, { batch });
+  return removed.length;
+}
+
+/** Undefined when another was faster: its answer is there now, and nothing was done here. */
+async function performAndKeep(
+  context: Context,
+  request: KeyedRequest,
+  perform: (parts: Context) => Promise<Answer>,
+): Promise<Answer | ApiError | undefined> {
+  let hasEvents = false;
+  const work = context.database.transaction().execute(async (transaction) => {
+    const [lock] = await tryLock(transaction, request);
+    if (!lock?.obtained) throw idempotencyConflict();
+    const outcome = await outcomeOf(transaction, () =>
+      perform({
+        ...context,
+        database: transaction,
+        eventCommitted: () => {
+          hasEvents = true;
+        },
+      }),
+    );
+    const sealed_answer = context.seal.close(JSON.stringify(kept(outcome)));
+    const [inserted] = await keep(transaction, { ...request, sealed_answer });
+    if (!inserted) throw new Overtaken();
+    return outcome;
+  });
+  try {
+    const outcome = await work;
+    if (hasEvents) context.eventCommitted();
+    return outcome;
+  } catch (error) {
+    if (error instanceof Overtaken) return undefined;
+    throw error;
+  }
+}
+
+class Overtaken extends Error {}
+
+// A statement that fails would spoil the transaction, in which its refusal is to be kept.
+async function outcomeOf(transaction: Database, perform: () => Promise<Answer>): Promise<Answer | ApiError> {
+  await transaction.executeQuery(CompiledQuery.raw('savepoint performance'));
+  try {
+    return await perform();
+  } catch (thrown) {
+    const refused = refusal(thrown);
+    if (!refused) throw thrown;
+    await transaction.executeQuery(CompiledQuery.raw('rollback to savepoint performance'));
+    return refused;
+  }
+}
+
+type Kept = { answer: Answer } | { refusal: Omit<ApiError, 'message'> & { detail: string } };
+
+function kept(outcome: Answer | ApiError): Kept {
+  if (!(outcome instanceof ApiError)) return { answer: outcome };
+  return { refusal: { ...outcome, detail: outcome.message } };
+}
+
+function replay(kept: Kept): Answer {
+  const replayed = { 'Idempotency-Replayed': 'true' };
+  if ('answer' in kept) return { ...kept.answer, headers: { ...kept.answer.headers, ...replayed } };
+  const { status, title, code, detail, headers, errors } = kept.refusal;
+  throw new ApiError(status, title, code, detail, {
+    headers: { ...headers, ...replayed },
+    ...(errors && { errors }),
+  });
+}
+
+function reused(): ApiError {
+  const message = 'came with another body before';
+  return parameterError([{ field: 'idempotency-key', code: 'reused', message }]);
+}
+
+const lifetime = sql`interval '24 hours'`;
+
+const selectKept = statement<CallKey, { body_hash: Buffer; sealed_answer: Buffer }>((p) =>
+  build
+    .selectFrom('idempotency_key')
+    .select(['body_hash', 'sealed_answer'])
+    .where('client_id', '=', p('client_id', 'text'))
+    .where('path', '=', p('path', 'text'))
+    .where('key', '=', p('key', 'text'))
+    .where('account_id', '=', p('account_id', 'bigint'))
+    .where('created_at', '>', sql<Date>`now() - ${lifetime}`),
+);
+
+const tryLock = statement<CallKey, { obtained: boolean }>((p) => {
+  const id = sql`concat_ws(' ', ${p('client_id', 'text')}, ${p('path', 'text')}, ${p('key', 'text')})`;
+  return build.selectNoFrom(
+    sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(${id}, 0))`.as('obtained'),
+  );
+});
+
+// One that is too old to count may still be there, and gives way.
+const keep = statement<KeyedRequest & { sealed_answer: Buffer }, { key: string }>((p) =>
+  build
+    .insertInto('idempotency_key')
+    .values({
+      client_id: p('client_id', 'text'),
+      account_id: p('account_id', 'bigint'),
+      path: p('path', 'text'),
+      key: p('key', 'text'),
+      body_hash: p('body_hash', 'bytea'),
+      sealed_answer: p('sealed_answer', 'bytea'),
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['client_id', 'path', 'key', 'account_id'])
+        .doUpdateSet((eb) => ({
+          body_hash: eb.ref('excluded.body_hash'),
+          sealed_answer: eb.ref('excluded.sealed_answer'),
+          created_at: eb.ref('excluded.created_at'),
+        }))
+        .where('idempotency_key.created_at', '<=', sql<Date>`now() - ${lifetime}`),
+    )
+    .returning('key'),
+);
+
+const removeOld = statement<{ batch: number }, { key: string }>((p) =>
+  build
+    .deleteFrom('idempotency_key')
+    .where(({ eb, refTuple }) =>
+      eb(refTuple('client_id', 'path', 'key', 'account_id'), 'in', (db) =>
+        db
+          .selectFrom('idempotency_key as old')
+          .select(['old.client_id', 'old.path', 'old.key', 'old.account_id'])
+          .where('old.created_at', '<=', sql<Date>`now() - ${lifetime}`)
+          .orderBy('old.created_at')
+          .limit(p('batch', 'bigint'))
+          .forUpdate()
+          .skipLocked()
+          .$asTuple('client_id', 'path', 'key', 'account_id'),
+      ),
+    )
+    .returning('key'),
+);

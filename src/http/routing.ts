@@ -1,0 +1,52 @@
+import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
+import { type ApiError, badRequest, methodNotAllowed, notFound, uriTooLong } from './errors.ts';
+
+/** Longest path and query in characters; RFC 9110, section 4.1 asks for 8000 octets at least. */
+const maxUrlLength = 8192;
+
+/**
+ * Refuses what no route serves, before anything else of the request is looked at: an unknown path (404), another
+ * method of a known one (405 with Allow), a URL that is too long (414). To be called before routes are registered.
+ */
+export function refuseUnrouted(app: FastifyInstance): void {
+  const served = new Map<string, Set<string>>();
+  app.addHook('onRoute', ({ url, method }: RouteOptions) => {
+    const methods = served.get(url) ?? new Set();
+    served.set(url, methods);
+    for (const one of [method].flat()) methods.add(one);
+  });
+
+  // In a hook, since Fastify reads and parses the body before it calls the handler below.
+  app.addHook('onRequest', async (request) => {
+    if (request.url.length > maxUrlLength) throw uriTooLong(maxUrlLength);
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
+      throw badRequest('HTTP/1.1 demands the header Host.');
+    }
+    if (request.is404) throw refusal(request, served);
+  });
+  // Reached by routes that pass a request on, such as that of the static files.
+  app.setNotFoundHandler((request) => {
+    throw unknownPath(request);
+  });
+}
+
+function refusal(request: FastifyRequest, served: Map<string, Set<string>>): ApiError {
+  const methods = [...served]
+    .filter(([url]) => patternOf(url).test(pathOf(request)))
+    .flatMap(([, methods]) => [...methods]);
+  return methods.length > 0
+    ? methodNotAllowed(request.method, [...new Set(methods)].join(', '))
+    : unknownPath(request);
+}
+
+function patternOf(url: string): RegExp {
+  return new RegExp(`^${url.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+').replaceAll('*', '.*')}$`);
+}
+
+function unknownPath(request: FastifyRequest): ApiError {
+  return notFound(`${request.method} ${pathOf(request).slice(0, 200)} is not an address of this service.`);
+}
+
+function pathOf({ url }: FastifyRequest): string {
+  return url.split('?', 1)[0] ?? '';
+}

@@ -1,0 +1,91 @@
+import type { FieldError } from '../../http/errors.ts';
+import type { MenuContent } from './document.ts';
+import { type CsvRow, cellName, readCsvRows } from './read-csv.ts';
+
+/** A document that was sent as CSV. With faults it may break its schema. */
+export interface CsvDocument {
+  content: MenuContent;
+  /** What is wrong with the file as CSV. */
+  faults: FieldError[];
+  /** Says of faults with pointers into the document which cell they are in; ordered by line. */
+  inFile(faults: FieldError[]): FieldError[];
+}
+
+/** Puts the rows together: items into the categories that they name, in the order of the rows. */
+export function readCsv(text: string): CsvDocument {
+  const { rows, faults } = readCsvRows(text);
+  const [menu, ...moreMenus] = rows.filter(({ record }) => record === 'menu');
+  for (const { line } of moreMenus) {
+    faults.push({ field: cellName(line, 'record'), code: 'duplicate', message: 'is a second menu' });
+  }
+  const categories = gather(rows, faults);
+  const content = {
+    ...menu?.fields,
+    categories: categories.map(({ row, items }) => ({
+      ...row?.category,
+      ...row?.fields,
+      items: items.map(({ fields }) => fields),
+    })),
+  };
+  const lineAt = (category?: string, item?: string) => {
+    if (category === undefined) return menu?.line ?? 1;
+    const { row, items } = categories[Number(category)] ?? {};
+    return item === undefined ? row?.line : items?.[Number(item)]?.line;
+  };
+  return { content: content as MenuContent, faults, inFile: (found) => inFile(found, lineAt) };
+}
+
+interface Gathered {
+  row: CsvRow | undefined;
+  items: CsvRow[];
+}
+
+function gather(rows: CsvRow[], faults: FieldError[]): Gathered[] {
+  const categories: Gathered[] = rows
+    .filter(({ record }) => record === 'category')
+    .map((row) => ({ row, items: [] }));
+  const byName = new Map<unknown, Gathered>();
+  for (const category of categories.toReversed()) {
+    const { external_id, category_id } = category.row?.category ?? {};
+    for (const name of [external_id, category_id]) if (name !== undefined) byName.set(name, category);
+  }
+  // Items of no category are looked at as well, in one without a row: of that itself nothing can be said.
+  const homeless: CsvRow[] = [];
+  for (const item of rows) {
+    if (item.record !== 'item') continue;
+    const { external_id, category_id } = item.category;
+    const home = byName.get(external_id ?? category_id);
+    if (!home) faults.push(homeFault(item));
+    (home?.items ?? homeless).push(item);
+  }
+  return homeless.length > 0 ? [...categories, { row: undefined, items: homeless }] : categories;
+}
+
+function homeFault({ line, category: { external_id, category_id } }: CsvRow): FieldError {
+  const column =
+    external_id === undefined && category_id !== undefined ? 'category_id' : 'category_external_id';
+  return external_id === undefined && category_id === undefined
+    ? { field: cellName(line, column), code: 'required', message: 'must name the category of the item' }
+    : { field: cellName(line, column), code: 'not_found', message: 'is a category without a row' };
+}
+
+const pointer = /^\/data(?:\/categories\/(\d+)(?:\/items\/(\d+))?)?(?:\/([^/]+))?/;
+
+function inFile(
+  faults: FieldError[],
+  lineAt: (category?: string, item?: string) => number | undefined,
+): FieldError[] {
+  const located = faults.flatMap((fault): (FieldError & { line: number })[] => {
+    const [found, category, item, name] = pointer.exec(fault.field) ?? [];
+    if (found === undefined) return [{ ...fault, line: lineOf(fault.field) }];
+    const line = lineAt(category, item);
+    if (line === undefined) return [];
+    const isKey = category !== undefined && item === undefined && name === 'external_id';
+    return [{ ...fault, field: cellName(line, isKey ? 'category_external_id' : name), line }];
+  });
+  return located.sort((a, b) => a.line - b.line).map(({ line: _, ...fault }) => fault);
+}
+
+function lineOf(field: string): number {
+  return Number(/^line (\d+)/.exec(field)?.[1] ?? 0);
+}

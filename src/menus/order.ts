@@ -1,0 +1,94 @@
+import type { components } from '../../generated/api.ts';
+import { type FieldError, parameterError } from '../http/errors.ts';
+
+type CategoryOrder = components['schemas']['CategoryOrder'];
+
+/** The places that the records of a menu have, by their ids. */
+export interface Places {
+  categories: ReadonlyMap<number, { sort_order: number }>;
+  items: ReadonlyMap<number, { category_id: number; sort_order: number }>;
+}
+
+/** The records that get another place, each with that place. */
+export interface Moves {
+  categories: { category_id: number; sort_order: number }[];
+  items: { item_id: number; category_id: number; sort_order: number }[];
+}
+
+/**
+ * What has to move for a menu to be in the wanted order.
+ * @throws 422 unless the order names every category and every item of the menu exactly once
+ */
+export function movesTo(order: CategoryOrder[], places: Places): Moves {
+  requireWhole(order, places);
+  const categoryIds = order.map(({ category_id }) => category_id);
+  const categories = withSortOrders(categoryIds, places.categories)
+    .filter(({ id, sort_order }) => places.categories.get(id)?.sort_order !== sort_order)
+    .map(({ id, sort_order }) => ({ category_id: id, sort_order }));
+  const items = order.flatMap(({ category_id, items }) =>
+    withSortOrders(items, places.items)
+      .map(({ id, sort_order }) => ({ item_id: id, category_id, sort_order }))
+      .filter(({ item_id, sort_order }) => {
+        const place = places.items.get(item_id);
+        return place?.category_id !== category_id || place.sort_order !== sort_order;
+      }),
+  );
+  return { categories, items };
+}
+
+function requireWhole(order: CategoryOrder[], { categories, items }: Places): void {
+  const namedCategories = order.map(({ category_id }, place) => ({
+    id: category_id,
+    field: `/categories/${place}/category_id`,
+  }));
+  const namedItems = order.flatMap((category, place) =>
+    category.items.map((id, index) => ({ id, field: `/categories/${place}/items/${index}` })),
+  );
+  const errors = [
+    ...namingFaults('category', namedCategories, categories),
+    ...namingFaults('item', namedItems, items),
+  ];
+  if (errors.length > 0) throw parameterError(errors);
+}
+
+function namingFaults(
+  noun: string,
+  named: { id: number; field: string }[],
+  places: ReadonlyMap<number, unknown>,
+): FieldError[] {
+  const first = new Map<number, string>();
+  const wrong = named.flatMap(({ id, field }): FieldError[] => {
+    const before = first.get(id);
+    if (before) return [{ field, code: 'duplicate', message: `names the same ${noun} as ${before}` }];
+    first.set(id, field);
+    return places.has(id) ? [] : [{ field, code: 'not_found', message: `is no ${noun} of this menu` }];
+  });
+  const missing = [...places.keys()]
+    .filter((id) => !first.has(id))
+    .map((id) => ({ field: '/categories', code: 'missing', message: `leaves out ${noun} ${id}` }));
+  return [...wrong, ...missing];
+}
+
+const highest = 2_147_483_647;
+
+/**
+ * Deals out the sort orders that the records have already, so that what is in place keeps its own. Equal ones show in
+ * the order of ids, so one is used twice only where that is the wanted order.
+ */
+function withSortOrders(
+  ids: number[],
+  places: ReadonlyMap<number, { sort_order: number }>,
+): { id: number; sort_order: number }[] {
+  const held = ids.map((id) => places.get(id)?.sort_order ?? 0);
+  const dealt = held.toSorted((a, b) => a - b);
+  let last = { id: 0, sort_order: -1 };
+  const placed = ids.map((id, index) => {
+    const sort_order = dealt[index] ?? 0;
+    const fits =
+      sort_order > last.sort_order ||
+      (sort_order === last.sort_order && sort_order === held[index] && id > last.id);
+    last = { id, sort_order: fits ? sort_order : last.sort_order + 1 };
+    return last;
+  });
+  return last.sort_order <= highest ? placed : ids.map((id, index) => ({ id, sort_order: index }));
+}

@@ -1,0 +1,95 @@
+import { sql } from 'kysely';
+import { type Database, inTransaction } from '../db/database.ts';
+import { build, type Param, statement } from '../db/statement.ts';
+import { type ApiError, conflict, notFound } from '../http/errors.ts';
+import type { Call, Reply } from '../http/handler.ts';
+import { data, type Json } from '../http/json.ts';
+import { accepted } from '../http/reply.ts';
+import { lockEndpoints, promoteHeads } from './delivery/lanes.ts';
+import { type Delivery, deliveryJson } from './delivery.ts';
+import { requireWebhook, webhookKey } from './webhook.ts';
+
+/** Puts the delivery back into the lane of its record, and makes the head of that lane due. */
+export async function retryDelivery({
+  database,
+  params,
+  caller,
+}: Call<'retryDelivery'>): Promise<Reply<'retryDelivery'>> {
+  const { webhook_id, account_id } = await requireWebhook(database, webhookKey(params, caller));
+  const key = { delivery_id: params.delivery_id, webhook_id, account_id };
+  const row = await inTransaction(database, async (transaction) => {
+    const lane = { webhook_id, record: await requireRecord(transaction, key) };
+    await lockEndpoints(transaction, [webhook_id]);
+    await hold(transaction, { ...key, ...lane });
+    const underWay = await selectPending(transaction, lane);
+    if (underWay.length === 0) await promoteHeads(transaction, [lane]);
+    const [delivery] = await selectDelivery(transaction, key);
+    return delivery;
+  });
+  if (!row) throw noDelivery();
+  return accepted(data(row.delivery));
+}
+
+interface Key {
+  delivery_id: number;
+  webhook_id: number;
+  account_id: number;
+}
+
+/** Locks the event, so that retention does not take what is about to be sent. */
+async function requireRecord(transaction: Database, key: Key): Promise<string> {
+  const [delivery] = await selectEventId(transaction, key);
+  if (!delivery) throw noDelivery();
+  const [event] = await lockEvent(transaction, { ...key, event_id: delivery.event_id });
+  if (!event) throw conflict('The event of this delivery is no longer kept.');
+  return event.record;
+}
+
+function noDelivery(): ApiError {
+  return notFound('There is no such delivery to this webhook.');
+}
+
+const selectEventId = statement<Key, { event_id: string }>((p) =>
+  build.selectFrom('delivery').select('event_id').where(isDelivery(p)),
+);
+
+const lockEvent = statement<{ event_id: string; account_id: number }, { record: string }>((p) =>
+  build
+    .selectFrom('event')
+    .select('record')
+    .where('event_id', '=', p('event_id', 'uuid'))
+    .where('account_id', '=', p('account_id', 'bigint'))
+    .forKeyShare(),
+);
+
+type Lane = { webhook_id: number; record: string };
+
+/** Takes its place in the lane, and takes back what waits there for a later attempt; one under way is left alone. */
+const hold = statement<Key & Lane, object>((p) =>
+  build
+    .updateTable('delivery')
+    .set({ state: 'held', next_attempt_at: null, leased_until: null })
+    .where('webhook_id', '=', p('webhook_id', 'bigint'))
+    .where('account_id', '=', p('account_id', 'bigint'))
+    .where('record', '=', p('record', 'text'))
+    .where(sql<boolean>`(state = 'pending' or delivery_id = ${p('delivery_id', 'bigint')})`)
+    .where(sql<boolean>`coalesce(leased_until <= now(), true)`),
+);
+
+const selectPending = statement<Lane, { delivery_id: number }>((p) =>
+  build
+    .selectFrom('delivery')
+    .select('delivery_id')
+    .where('webhook_id', '=', p('webhook_id', 'bigint'))
+    .where('record', '=', p('record', 'text'))
+    .where('state', '=', 'pending'),
+);
+
+const selectDelivery = statement<Key, { delivery: Json<Delivery> }>((p) =>
+  build.selectFrom('delivery').select(deliveryJson().as('delivery')).where(isDelivery(p)),
+);
+
+function isDelivery(p: Param<Key>) {
+  return sql<boolean>`(delivery_id = ${p('delivery_id', 'bigint')}
+    and webhook_id = ${p('webhook_id', 'bigint')} and account_id = ${p('account_id', 'bigint')})`;
+}

@@ -1,0 +1,62 @@
+import { sql } from 'kysely';
+import type { Reach } from '../accounts/reach.ts';
+import { withinReach } from '../accounts/reach.ts';
+import type { Context } from '../context.ts';
+import type { Database } from '../db/database.ts';
+import { build, statement } from '../db/statement.ts';
+import { type FieldError, parameterError } from '../http/errors.ts';
+
+/** The settings of a webhook that a schema cannot judge; absent ones are not looked at. */
+export interface Settings {
+  url?: string;
+  location_ids?: number[];
+  menu_ids?: number[];
+}
+
+/**
+ * @param reach what the webhook's events are limited to.
+ * @throws 422 naming every location and menu outside the reach, and what is wrong with the address.
+ */
+export async function requireUsable(
+  { database, destination }: Pick<Context, 'database' | 'destination'>,
+  { url, location_ids = [], menu_ids = [] }: Settings,
+  reach: Reach,
+): Promise<void> {
+  const errors = await foreignIds(database, {
+    ...reach,
+    wanted_locations: location_ids,
+    wanted_menus: menu_ids,
+  });
+  const fault = url === undefined ? null : await destination.check(url);
+  if (fault) errors.push({ field: '/url', code: fault.code, message: fault.message });
+  if (errors.length > 0) throw parameterError(errors);
+}
+
+type Wanted = Reach & { wanted_locations: number[]; wanted_menus: number[] };
+
+/** Ids that the caller cannot filter by; whether they exist elsewhere is not told. */
+async function foreignIds(database: Database, wanted: Wanted): Promise<FieldError[]> {
+  if (wanted.wanted_locations.length + wanted.wanted_menus.length === 0) return [];
+  const [found] = await selectKnown(database, wanted);
+  const missing = (field: string, ids: number[], known: number[] = []) =>
+    ids.flatMap((id, index) =>
+      known.includes(id)
+        ? []
+        : [{ field: `/${field}/${index}`, code: 'not_found', message: 'is not within reach' }],
+    );
+  return [
+    ...missing('location_ids', wanted.wanted_locations, found?.locations),
+    ...missing('menu_ids', wanted.wanted_menus, found?.menus),
+  ];
+}
+
+const selectKnown = statement<Wanted, { locations: number[]; menus: number[] }>((p) =>
+  build.selectNoFrom([
+    sql<number[]>`array(select location_id::float8 from location
+      where location_id = any (${p('wanted_locations', 'bigint[]')}) and ${withinReach(p, 'location')})`.as(
+      'locations',
+    ),
+    sql<number[]>`array(select menu_id::float8 from menu
+      where menu_id = any (${p('wanted_menus', 'bigint[]')}) and ${withinReach(p, 'menu')})`.as('menus'),
+  ]),
+);

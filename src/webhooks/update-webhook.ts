@@ -1,0 +1,119 @@
+import { sql } from 'kysely';
+import { build, type Param, statement } from '../db/statement.ts';
+import { acceptedTags } from '../http/conditional.ts';
+import { preconditionFailed } from '../http/errors.ts';
+import type { Call, Reply } from '../http/handler.ts';
+import { data, type Json } from '../http/json.ts';
+import { ok } from '../http/reply.ts';
+import { goodHealth } from './delivery/health.ts';
+import { requireUsable } from './settings.ts';
+import {
+  manageable,
+  requireWebhook,
+  type Webhook,
+  type WebhookKey,
+  webhookJson,
+  webhookKey,
+  webhookTag,
+} from './webhook.ts';
+
+/** Changes the settings present in the body; one that changes nothing leaves the version alone. */
+export async function updateWebhook(call: Call<'updateWebhook'>): Promise<Reply<'updateWebhook'>> {
+  const { database, params, body, caller, headers } = call;
+  const key = webhookKey(params, caller);
+  const { account_id, granted_location_ids } = await requireWebhook(database, key);
+  await requireUsable(call, body, { account_id, location_ids: granted_location_ids });
+  const [row] = await update(database, {
+    ...key,
+    url: body.url ?? null,
+    description: body.description ?? null,
+    event_types: body.event_types ?? null,
+    wanted_locations: body.location_ids ?? null,
+    wanted_menus: body.menu_ids ?? null,
+    enabled: body.enabled ?? null,
+    if_match: acceptedTags(headers['if-match']),
+  });
+  if (!row) throw preconditionFailed();
+  return ok(data(row.webhook), { ETag: row.etag });
+}
+
+interface Values extends WebhookKey {
+  url: string | null;
+  description: string | null;
+  event_types: string[] | null;
+  wanted_locations: number[] | null;
+  wanted_menus: number[] | null;
+  enabled: boolean | null;
+  if_match: string[] | null;
+}
+
+const update = statement<Values, { etag: string; webhook: Json<Webhook> }>((p) => {
+  const next = nextValues(p);
+  const differs = sql<boolean>`((${sql.join(Object.keys(next).map((column) => sql.ref(`webhook.${column}`)))})
+    is distinct from (${sql.join(Object.values(next))}))`;
+  return (
+    build
+      .with('changed', (db) =>
+        db
+          .updateTable('webhook')
+          .set({
+            ...next,
+            ...healthAfter(p),
+            version: sql`version + ${differs}::int`,
+            updated_at: sql`case when ${differs} then clock_timestamp() else updated_at end`,
+          })
+          .where('webhook_id', '=', p('webhook_id', 'bigint'))
+          .where(manageable(p))
+          .where(
+            sql<boolean>`(${p('if_match', 'text[]')} is null or ${webhookTag()} = any (${p('if_match', 'text[]')}))`,
+          )
+          .returning([
+            'webhook_id',
+            webhookTag().as('etag'),
+            webhookJson().as('webhook'),
+            sql<boolean>`(${p('enabled', 'boolean')} is true or old.url <> new.url)`.as('starts_anew'),
+          ]),
+      )
+      // What failed there before need not wait for its next attempt.
+      .with('hurried', (db) =>
+        db
+          .updateTable('delivery')
+          .from('changed')
+          .set({ next_attempt_at: sql`now()` })
+          .whereRef('delivery.webhook_id', '=', 'changed.webhook_id')
+          .where('starts_anew', '=', true)
+          .where('delivery.state', '=', 'pending')
+          .where('delivery.next_attempt_at', '>', sql<Date>`now()`)
+          .where(sql<boolean>`coalesce(delivery.leased_until <= now(), true)`),
+      )
+      .selectFrom('changed')
+      .select(['etag', 'webhook'])
+  );
+});
+
+/** What each column becomes; to enable an endpoint is to forget why it was off. */
+function nextValues(p: Param<Values>) {
+  const enabled = p('enabled', 'boolean');
+  return {
+    url: sql<string>`coalesce(${p('url', 'text')}, url)`,
+    description: sql<string>`coalesce(${p('description', 'text')}, description)`,
+    event_types: sql<string[]>`coalesce(${p('event_types', 'text[]')}, event_types)`,
+    location_ids: sql<number[]>`coalesce(${p('wanted_locations', 'bigint[]')}, location_ids)`,
+    menu_ids: sql<number[]>`coalesce(${p('wanted_menus', 'bigint[]')}, menu_ids)`,
+    enabled: sql<boolean>`coalesce(${enabled}, enabled)`,
+    disabled_reason: sql<string | null>`case when ${enabled} is not true then disabled_reason end`,
+    disabled_at: sql<Date | null>`case when ${enabled} is not true then disabled_at end`,
+  };
+}
+
+/** Who enables an endpoint, or gives it another address, has mended it: its failures count no more. */
+function healthAfter(p: Param<Values>) {
+  const startsAnew = sql`(${p('enabled', 'boolean')} is true or ${p('url', 'text')} <> url)`;
+  const { failing_since, consecutive_failures, probe_at } = goodHealth;
+  return {
+    failing_since: sql<Date | null>`case when ${startsAnew} then ${failing_since} else failing_since end`,
+    consecutive_failures: sql<number>`case when ${startsAnew} then ${consecutive_failures}
+      else consecutive_failures end`,
+    probe_at: sql<Date | null>`case when ${startsAnew} then ${probe_at} else probe_at end`,
+  };
+}

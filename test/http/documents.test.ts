@@ -1,0 +1,79 @@
+import { readFile } from 'node:fs/promises';
+import { createLocalJWKSet, jwtVerify } from 'jose';
+import t from 'tap';
+import { parse } from 'yaml';
+import { send } from '../support/api.ts';
+import { startTestService } from '../support/service.ts';
+
+const bundle = JSON.parse(await readFile(new URL('../../generated/openapi.json', import.meta.url), 'utf8'));
+
+t.test('the contract is published as it was bundled, with a validator', async (t) => {
+  const { url } = await startTestService(t);
+  for (const [path, mediaType, read] of [
+    ['/openapi.json', 'application/json', (text: string) => JSON.parse(text)],
+    ['/openapi.yaml', 'application/yaml', (text: string) => parse(text)],
+  ] as const) {
+    const answer = await send(url, 'GET', path, {});
+    t.equal(answer.status, 200, path);
+    t.match(answer.headers['content-type'], new RegExp(`^${mediaType}`));
+    t.strictSame(read(answer.text), bundle, 'it is the bundle');
+    t.notMatch(answer.text, /x-fastify|fastify/i, 'and tells nothing of how it is served');
+    t.equal(answer.headers['access-control-allow-origin'], '*', 'tools on other pages may read it');
+
+    const etag = String(answer.headers['etag']);
+    t.match(etag, /^"[^"]+"$/);
+    const again = await send(url, 'GET', path, { 'if-none-match': etag });
+    t.match(again, { status: 304, text: '' });
+    t.equal(again.headers['etag'], etag);
+    t.equal((await send(url, 'GET', path, { 'if-none-match': '"x"' })).status, 200);
+    t.equal((await send(url, 'HEAD', path, {})).status, 200);
+  }
+});
+
+t.test('the reference page loads nothing from outside and may be framed by nobody', async (t) => {
+  const { url } = await startTestService(t);
+  const page = await send(url, 'GET', '/docs', {});
+  const index = page.status === 200 ? page : await send(url, 'GET', String(page.headers['location']), {});
+  t.equal(index.status, 200);
+  t.match(index.headers['content-type'], /^text\/html/);
+  const policy = Object.fromEntries(
+    String(index.headers['content-security-policy'])
+      .split(';')
+      .map((directive) => directive.trim().split(/ +/))
+      .map(([name, ...sources]) => [name, sources]),
+  );
+  t.strictSame(policy['default-src'], ["'none'"]);
+  t.strictSame(policy['script-src'], ["'self'"], 'no inline script either');
+  t.strictSame(policy['frame-ancestors'], ["'none'"]);
+  const allowed = new Set(Object.values(policy).flat());
+  t.strictSame([...allowed].sort(), ["'none'", "'self'", "'unsafe-inline'", 'data:'].sort());
+
+  const files = [...index.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file]) => file ?? '');
+  t.ok(files.length >= 5, `${files.length} files`);
+  for (const file of files) {
+    const target = new URL(file, `${url}/docs/`);
+    t.equal(target.origin, url, file);
+    t.equal((await send(url, 'GET', target.pathname, {})).status, 200, file);
+  }
+  t.notMatch(index.text, /<script(?![^>]*\bsrc=)/, 'no script that the policy would refuse');
+});
+
+t.test('the published keys verify the tokens, and no private key is among them', async (t) => {
+  const { url, api } = await startTestService(t);
+  const { status, body } = await send(url, 'GET', '/.well-known/jwks.json', {});
+  t.equal(status, 200);
+  for (const key of body.keys) {
+    t.strictSame(Object.keys(key).sort(), ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
+    t.match(key, { kty: 'EC', crv: 'P-256', alg: 'ES256', use: 'sig' });
+  }
+  const { payload } = await jwtVerify(await api.token(), createLocalJWKSet(body), { algorithms: ['ES256'] });
+  t.equal(payload.sub, api.credentials.client_id);
+});
+
+t.test('the service says that it lives and that it is ready, without a token', async (t) => {
+  const { url } = await startTestService(t);
+  for (const path of ['/health/live', '/health/ready']) {
+    t.match(await send(url, 'GET', path, {}), { status: 200, body: { status: 'ok' } }, path);
+    t.equal((await send(url, 'HEAD', path, {})).status, 200);
+  }
+});

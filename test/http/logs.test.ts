@@ -1,0 +1,130 @@
+import { connect } from 'node:net';
+import { sql } from 'kysely';
+import t from 'tap';
+import { request } from 'undici';
+import { send } from '../support/api.ts';
+import { checkProblem } from '../support/contract.ts';
+import { startDemoProcess } from '../support/demo-process.ts';
+import { eventually } from '../support/eventually.ts';
+import { sendRaw } from '../support/raw.ts';
+
+t.test('each answer is logged with its request id, and no secret or token ever is', async (t) => {
+  const { url, api, database, log, service } = await startDemoProcess(t, { LOG_LEVEL: 'trace' });
+  const { client_id, client_secret } = api.credentials;
+  const token = await api.token();
+  const form = { 'content-type': 'application/x-www-form-urlencoded' };
+  const wrongSecret = 'a-secret-typed-into-the-wrong-field';
+  await send(
+    url,
+    'POST',
+    '/api/v1/oauth/token',
+    form,
+    new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret }).toString(),
+  );
+  await send(
+    url,
+    'POST',
+    '/api/v1/oauth/token',
+    form,
+    `client_secret=${wrongSecret}&grant_type=${wrongSecret}`,
+  );
+  await api.get('/menus', { token: `${token}x` });
+  await api.get(`/menus?access_token=${token}`);
+  await api.put('/menus/1/items/1', { name: wrongSecret, secret: wrongSecret, price: -1 });
+  await api.put('/menus/1/items/1', undefined, {
+    body: `{"${wrongSecret}`,
+    headers: { 'content-type': 'application/json', cookie: wrongSecret },
+  });
+  const webhook = await api.post('/webhooks', { url: `https://user-hook.example/${wrongSecret}` });
+  const made = await api.post('/webhooks', { url: 'https://127.0.0.1:9/', event_types: ['item.toggled'] });
+  const { secret } = made.body.data;
+  t.match(secret, /^whsec_/);
+  t.ok(webhook.status >= 201);
+  await sendRaw(url, `GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nBroken\r\n\r\n`);
+  await sendRaw(url, `GET /%zz HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+  await sql`alter table webhook_secret rename to hidden`.execute(database);
+  const failed = await request(`${url}/api/v1/webhooks`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'x-request-id': 'the-one-that-failed',
+    },
+    body: JSON.stringify({ url: 'https://127.0.0.1:9/' }),
+  });
+  t.equal(failed.statusCode, 500);
+  await failed.body.dump();
+
+  await api.get('/locations', { headers: { 'x-request-id': 'the-last-one' } });
+  const line = await eventually('the last line', async () =>
+    log().find(({ reqId }) => reqId === 'the-last-one'),
+  );
+  t.match(line, {
+    method: 'GET',
+    path: '/api/v1/locations',
+    operation: 'listLocations',
+    client: client_id,
+    status: 200,
+    ms: Number,
+  });
+  const ofFailure = log().filter(({ reqId }) => reqId === 'the-one-that-failed');
+  t.match(
+    ofFailure.find(({ level }) => level === 50),
+    { err: { code: '42P01', message: /webhook_secret/ } },
+    'the log tells what the answer keeps to itself',
+  );
+  t.ok(ofFailure.some(({ status }) => status === 500));
+  t.ok(log().every(({ msg }) => typeof msg === 'string'));
+  const written = service.printed.stdout + service.printed.stderr;
+  const [, claims = '', signature = ''] = token.split('.');
+  for (const [what, text] of Object.entries({ client_secret, secret, claims, signature, wrongSecret })) {
+    t.notOk(written.includes(text), `no ${what} in the log`);
+  }
+  t.notMatch(written, /Bearer|whsec_|mss_|PRIVATE KEY/);
+});
+
+t.test('a failure on our side tells nothing internal', async (t) => {
+  const { url, api, database } = await startDemoProcess(t);
+  const authorization = `Bearer ${await api.token()}`;
+  await sql`drop table webhook cascade`.execute(database);
+  const answer = await request(`${url}/api/v1/webhooks`, {
+    headers: { authorization, 'x-request-id': 'mine' },
+  });
+  const text = await answer.body.text();
+  t.strictSame(JSON.parse(text), {
+    type: 'urn:menu-management:problem:internal_error',
+    title: 'Internal Server Error',
+    status: 500,
+    detail: 'Something failed on our side.',
+    code: 'internal_error',
+    request_id: 'mine',
+  });
+  checkProblem({ status: 500, headers: answer.headers, text, body: JSON.parse(text) });
+  t.strictSame(
+    Object.keys(answer.headers).filter((name) => /powered|server|stack|debug/i.test(name)),
+    [],
+  );
+  t.equal((await api.get('/menus')).status, 200, 'the rest goes on');
+});
+
+t.test('a client that goes away in the middle of its body is no failure on our side', async (t) => {
+  const { url, api, log } = await startDemoProcess(t);
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  await new Promise<void>((resolve) => {
+    socket.write(
+      'POST /api/v1/oauth/token HTTP/1.1\r\nHost: x\r\nX-Request-Id: broken-off\r\nExpect: 100-continue\r\n' +
+        'Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 100\r\n\r\n',
+    );
+    // The server reads the body from now on.
+    socket.once('data', () => socket.write('grant', () => resolve()));
+  });
+  socket.destroy();
+  const line = await eventually('its line', async () => log().find(({ reqId }) => reqId === 'broken-off'));
+  t.match(line, { level: 30, msg: 'broken off by the client' });
+  t.equal((await api.get('/webhooks')).status, 200);
+  t.notOk(
+    log().some(({ level }) => level >= 40),
+    'and nothing is logged as a failure',
+  );
+});

@@ -1,0 +1,193 @@
+import t from 'tap';
+import { restoreDueItems } from '../../src/items/restore-items.ts';
+import type { Api } from '../support/api.ts';
+import { followEvents } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
+import { makeItem, makeTree } from '../support/records.ts';
+import { startTestService } from '../support/service.ts';
+
+const soon = () => new Date(Date.now() + 300).toISOString();
+const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString();
+
+t.test('when an absence is over', async (t) => {
+  const { api, database } = await startTestService(t);
+  const { menu, category } = await makeTree(api);
+  const log = await followEvents(database);
+  const menuPath = `/menus/${menu.menu_id}`;
+  const availability = (...items: object[]) => api.post(`${menuPath}/availability`, { items });
+  const listed = async (is_available: boolean) =>
+    (await api.get(`${menuPath}/items?is_available=${is_available}`)).body.data.map(
+      (item: { item_id: number }) => item.item_id,
+    );
+
+  /** A new item, off for a moment that is over when this returns, with its and the menu's ETag of before. */
+  const lapsedItem = async () => {
+    const { item_id } = await makeItem(api, category);
+    const path = `${menuPath}/items/${item_id}`;
+    await log.next();
+    const until = soon();
+    const off = await api.put(path, { unavailable_until: until });
+    t.match(off.body.data, { is_available: false, unavailable_until: until });
+    const menuBefore = await api.get(menuPath);
+    t.notOk((await listed(true)).includes(item_id));
+    t.ok((await listed(false)).includes(item_id));
+    await log.next();
+    await untilPast(until);
+    return { item_id, path, until, off, menuBefore };
+  };
+
+  t.test('every read shows the item as available, though nobody has written so', async (t) => {
+    const { item_id, path, off, menuBefore } = await lapsedItem();
+    const item = await api.get(path);
+    t.match(item.body.data, { is_available: true, unavailable_until: null, version: off.body.data.version });
+    t.ok((await listed(true)).includes(item_id));
+    t.notOk((await listed(false)).includes(item_id));
+    const whole = await api.get(menuPath);
+    t.strictSame(itemIn(whole.body.data, item_id), item.body.data);
+    const section = await api.get(`${menuPath}/categories/${category.category_id}`);
+    t.strictSame(itemIn({ categories: [section.body.data] }, item_id), item.body.data);
+
+    t.not(item.headers['etag'], off.headers['etag']);
+    t.not(whole.headers['etag'], menuBefore.headers['etag']);
+    for (const [where, before] of [
+      [path, off],
+      [menuPath, menuBefore],
+    ] as const) {
+      const headers = { 'if-none-match': String(before.headers['etag']) };
+      t.equal((await api.get(where, { headers })).status, 200, 'a copy of before is not current');
+    }
+    const headers = { 'if-match': String(off.headers['etag']) };
+    t.equal((await api.put(path, { price: 1 }, { headers })).status, 412);
+    t.match((await availability({ item_id, is_available: true })).body.data, [{ result: 'unchanged' }]);
+    t.strictSame(await log.next(), []);
+  });
+
+  t.test('the worker writes it down once, with item.toggled', async (t) => {
+    const { item_id, path, until } = await lapsedItem();
+    const read = await api.get(path);
+    const whole = await api.get(menuPath);
+    await log.next();
+    await Promise.all(Array.from({ length: 5 }, () => restoreDueItems(database)));
+    const events = (await log.next()).filter(({ data }) => data.item_id === item_id);
+    t.strictSame(
+      events.map(({ type, previous, request_id }) => [type, previous, request_id]),
+      [['item.toggled', { is_available: false, unavailable_until: until }, null]],
+    );
+    const written = await api.get(path);
+    t.strictSame(written.body.data, events[0]?.['data']);
+    t.match(written.body.data, {
+      is_available: true,
+      unavailable_until: null,
+      version: read.body.data.version + 1,
+    });
+    t.not(written.headers['etag'], read.headers['etag']);
+    t.not((await api.get(menuPath)).headers['etag'], whole.headers['etag']);
+    t.equal(await restoreDueItems(database), 0);
+  });
+
+  t.test('what takes the item off again fires item.toggled, since readers saw it on', async (t) => {
+    const writes: [string, (item: { item_id: number; path: string }, until: string) => Promise<unknown>][] = [
+      ['updateItem', ({ path }, until) => api.put(path, { is_available: false, unavailable_until: until })],
+      [
+        'setAvailability',
+        ({ item_id }, until) => availability({ item_id, is_available: false, unavailable_until: until }),
+      ],
+      ['toggleItem', ({ path }) => api.post(`${path}/toggle`)],
+    ];
+    for (const [name, write] of writes) {
+      const item = await lapsedItem();
+      const until = tomorrow();
+      await write(item, until);
+      const { data } = (await api.get(item.path)).body;
+      t.equal(data.is_available, false, name);
+      const [event, ...more] = await log.next();
+      t.match(event, { type: 'item.toggled', data, previous: { is_available: true } });
+      t.equal(event?.['previous'].unavailable_until ?? null, null);
+      t.equal(more.length, 0);
+      t.equal(await restoreDueItems(database), 0);
+    }
+  });
+
+  t.test('any other write of the item takes the return along, and tells of it', async (t) => {
+    const { path, until } = await lapsedItem();
+    await api.put(path, { price: 9.5 });
+    t.match(
+      (await log.next()).map(({ type, previous }) => [type, previous]),
+      [
+        ['item.toggled', { price: 4.5, is_available: false, unavailable_until: until }],
+        ['item.updated', { price: 4.5, is_available: false, unavailable_until: until }],
+      ],
+    );
+    t.equal(await restoreDueItems(database), 0);
+  });
+});
+
+t.test('of overlapping changes the latest holds', async (t) => {
+  const { api, database } = await startTestService(t);
+  const { menu, category } = await makeTree(api);
+  const later = tomorrow();
+  const cases: [string, (path: string) => Promise<unknown>, object][] = [
+    [
+      'a later return',
+      (path) => api.put(path, { unavailable_until: later }),
+      { is_available: false, unavailable_until: later },
+    ],
+    [
+      'no return',
+      (path) => api.put(path, { unavailable_until: null }),
+      { is_available: false, unavailable_until: null },
+    ],
+    [
+      'on at once',
+      (path) => api.put(path, { is_available: true }),
+      { is_available: true, unavailable_until: null },
+    ],
+    ['toggled twice', (path) => toggledTwice(api, path), { is_available: false, unavailable_until: null }],
+  ];
+  const items = await Promise.all(cases.map(() => makeItem(api, category)));
+  const early = await makeItem(api, category);
+  const pathOf = ({ item_id }: { item_id: number }) => `/menus/${menu.menu_id}/items/${item_id}`;
+  const until = soon();
+  for (const [index, [, write]] of cases.entries()) {
+    await api.put(pathOf(items[index]), { unavailable_until: until });
+    await write(pathOf(items[index]));
+  }
+  await api.put(pathOf(early), { unavailable_until: later });
+  await api.put(pathOf(early), { unavailable_until: until });
+
+  await untilPast(until);
+  const log = await followEvents(database);
+  t.equal(await restoreDueItems(database), 1);
+  t.match(await log.next(), [{ type: 'item.toggled', data: { item_id: early.item_id, is_available: true } }]);
+  for (const [index, [name, , expected]] of cases.entries())
+    t.match((await api.get(pathOf(items[index]))).body.data, expected, name);
+});
+
+t.test('the worker brings an item back within two seconds', async (t) => {
+  const { api, database } = await startTestService(t, { worker: {} });
+  const { item } = await makeTree(api);
+  const log = await followEvents(database);
+  const until = soon();
+  await api.put(`/menus/${item.menu_id}/items/${item.item_id}`, { unavailable_until: until });
+  await log.next();
+  const [event] = await eventually('the item is back', async () => {
+    const events = await log.next();
+    return events.length > 0 && events;
+  });
+  t.match(event, { type: 'item.toggled', data: { item_id: item.item_id, is_available: true } });
+  const late = Date.parse(event?.['timestamp']) - Date.parse(until);
+  t.ok(late >= 0 && late < 2000, `${late} ms after its time`);
+});
+
+async function toggledTwice(api: Api, path: string): Promise<void> {
+  await api.post(`${path}/toggle`);
+  await api.post(`${path}/toggle`);
+}
+
+async function untilPast(time: string): Promise<void> {
+  await eventually(`the time ${time}`, async () => Date.now() > Date.parse(time));
+}
+
+function itemIn(menu: { categories: { items: { item_id: number }[] }[] }, item_id: number): unknown {
+  return menu.categories.flatMap(({ items }) => items).find((item) => item.item_id === item_id);
+}

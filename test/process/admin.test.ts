@@ -1,0 +1,142 @@
+import t, { type Test } from 'tap';
+import { createApi } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
+import {
+  databaseEnvironment,
+  dataDirectory,
+  type Outcome,
+  postgresOf,
+  runToEnd,
+  startProcess,
+} from '../support/process.ts';
+
+t.setTimeout(120_000);
+
+t.test('on the embedded default it works with and without a running service', async (t) => {
+  const env = { DATA_DIR: dataDirectory(t) };
+  const first = await done(t, env, 'create-client', '--account', 'Acme');
+  t.same(Object.keys(first), ['account_id', 'client_id', 'client_secret', 'scopes']);
+  t.same(first.scopes, ['menus:read', 'menus:write', 'availability:write', 'webhooks:manage']);
+  t.same(postgresOf(env.DATA_DIR), [], 'the server it started for itself is gone');
+
+  const service = await startProcess(t, env);
+  t.match(service.greeting, 'create-client --account NAME', 'there is no demo client to show');
+  const second = await done(t, env, 'create-client', '--account', 'Acme', '--scopes', 'menus:read');
+  t.equal(second.account_id, first.account_id, 'the account is there already');
+  t.same(second.scopes, ['menus:read']);
+  const [api, reader] = [first, second].map((client) => createApi(service.url, client));
+  t.equal((await api?.get('/webhooks'))?.status, 200);
+  t.equal((await reader?.get('/menus'))?.status, 200);
+  t.equal((await reader?.get('/webhooks'))?.status, 403);
+
+  const { client_id } = first;
+  t.same(await done(t, env, 'disable-client', client_id), { client_id, disabled: true });
+  await eventually('its token is refused', async () => (await api?.get('/webhooks'))?.status === 401);
+  const listed = await done(t, env, 'list-clients');
+  t.match(listed, [
+    { account: 'Acme', client_id, locations: null, disabled_at: String },
+    { account: 'Acme', client_id: second.client_id, locations: null, disabled_at: null },
+  ]);
+  t.notMatch(JSON.stringify(listed), /secret|mss_/);
+  t.equal((await service.stop('SIGTERM')).ended, 0);
+});
+
+t.test('with DATABASE_URL it works on that database', async (t) => {
+  const env = await databaseEnvironment(t);
+  t.same(await done(t, env, 'migrate'), { applied: [] });
+  const client = await done(t, env, 'create-client', '--account', ' Demo ', '--locations', '2,1,2');
+  t.same(client.locations, [2, 1]);
+  const listed = await done(t, env, 'list-clients', '--account', 'Demo');
+  t.match(listed.at(-1), { client_id: client.client_id, locations: [2, 1] });
+  t.same(await done(t, env, 'list-clients', '--account', 'nobody'), []);
+});
+
+t.test('migrate and load-demo bring an empty database up', async (t) => {
+  const env = { DATA_DIR: dataDirectory(t) };
+  const { applied } = await done(t, env, 'migrate');
+  t.equal(applied[0], '0001_accounts');
+  t.same(await done(t, env, 'migrate'), { applied: [] });
+  const demo = await done(t, env, 'load-demo');
+  t.match(demo, { client_id: String, client_secret: String, menu_id: Number, item_id: Number });
+  const again = await admin(t, env, 'load-demo');
+  t.equal(again.ended, 1);
+  t.match(again.stderr, /^admin: the demo account is loaded already: create-client --account Demo [^\n]+\n$/);
+});
+
+t.test('--help tells how to use it', async (t) => {
+  const { stdout, stderr, ended } = await admin(t, {}, 'create-client', '--help');
+  t.equal(ended, 0);
+  t.equal(stderr, '');
+  for (const word of [
+    'create-client',
+    'list-clients',
+    'disable-client',
+    'migrate',
+    'load-demo',
+    'menus:write',
+  ])
+    t.match(stdout, word);
+});
+
+const wrong: [string[], RegExp][] = [
+  [[], /name a command; see --help/],
+  [['make-client'], /there is no command make-client; see --help/],
+  [['create-client', '--account', 'A', '--scope', 'menus:read'], /Unknown option '--scope'; see --help/],
+  [
+    ['create-client', '--account', 'A', '--scopes', 'menus:all'],
+    /no scope "menus:all"; --scopes takes menus:read,/,
+  ],
+  [['create-client', '--account', 'A', '--locations', ''], /--locations takes ids such as 1,2, not ""/],
+  [['disable-client'], /disable-client needs a CLIENT_ID; see list-clients/],
+  [['disable-client', 'one', 'two'], /disable-client takes no argument "two"; see --help/],
+];
+
+t.test('a command line that is wrong gets one line that names the fix, and status 2', async (t) => {
+  for (const [args, message] of wrong) {
+    const outcome = await admin(t, { DATA_DIR: '/nonexistent' }, ...args);
+    t.equal(outcome.ended, 2, args.join(' '));
+    t.equal(outcome.stdout, '');
+    t.match(outcome.stderr, /^admin: [^\n]+\n$/);
+    t.match(outcome.stderr, message);
+  }
+});
+
+t.test('what cannot be done gets one line, and status 1', async (t) => {
+  const env = await databaseEnvironment(t);
+  const refused: [Record<string, string>, string[], RegExp][] = [
+    [env, ['disable-client', 'client_0'], /there is no client client_0; see list-clients/],
+    [
+      env,
+      ['create-client', '--account', 'Demo', '--locations', '1,99'],
+      /account Demo has no location 99: create/,
+    ],
+    [env, ['create-client', '--account', 'New', '--locations', '1'], /account New has no location 1: create/],
+    [{ PORT: 'x' }, ['list-clients'], /PORT must be a whole number/],
+    [
+      { DATABASE_URL: 'postgres://127.0.0.1:1/x' },
+      ['list-clients'],
+      /DATABASE_URL leads to no usable database/,
+    ],
+  ];
+  for (const [env, args, message] of refused) {
+    const outcome = await admin(t, env, ...args);
+    t.equal(outcome.ended, 1, args.join(' '));
+    t.equal(outcome.stdout, '');
+    t.match(outcome.stderr, /^admin: [^\n]+\n$/);
+    t.match(outcome.stderr, message);
+  }
+  t.same(await done(t, env, 'list-clients', '--account', 'New'), [], 'no account was made on the way');
+});
+
+function admin(t: Test, env: Record<string, string>, ...args: string[]): Promise<Outcome> {
+  return runToEnd(t, env, [process.execPath, 'scripts/admin.ts', ...args]);
+}
+
+/** The JSON that the command printed, as an operator calls it; there must be nothing else. */
+async function done(t: Test, env: Record<string, string>, ...args: string[]) {
+  const outcome = await runToEnd(t, env, ['npm', 'run', '--silent', 'admin', '--', ...args]);
+  t.equal(outcome.stderr, '');
+  t.equal(outcome.ended, 0);
+  t.match(outcome.stdout, /^[{[].*\n$/);
+  return JSON.parse(outcome.stdout);
+}

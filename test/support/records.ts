@@ -1,0 +1,48 @@
+import type { Answer, Api } from './api.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: the contract check has validated it; tests look into it freely
+type Resource = any;
+
+/** A location; further fields of the body may be given. */
+export async function makeLocation(api: Api, fields: object = {}): Promise<Resource> {
+  return made(
+    await api.post('/locations', { name: 'Sakura Test', timezone: 'Asia/Tokyo', currency: 'JPY', ...fields }),
+  );
+}
+
+/** A menu at the location. */
+export async function makeMenu(api: Api, location_id: number, fields: object = {}): Promise<Resource> {
+  return made(await api.post('/menus', { location_id, name: 'Evening', ...fields }));
+}
+
+/** A category of the menu. */
+export async function makeCategory(api: Api, menu_id: number, fields: object = {}): Promise<Resource> {
+  return made(await api.post(`/menus/${menu_id}/categories`, { name: 'Nigiri', ...fields }));
+}
+
+/** An item in the category. */
+export async function makeItem(
+  api: Api,
+  { menu_id, category_id }: { menu_id: number; category_id: number },
+  fields: object = {},
+): Promise<Resource> {
+  return made(
+    await api.post(`/menus/${menu_id}/items`, { category_id, name: 'Salmon', price: 4.5, ...fields }),
+  );
+}
+
+/** A location with one menu, which has one category with one item. */
+export async function makeTree(
+  api: Api,
+): Promise<{ location: Resource; menu: Resource; category: Resource; item: Resource }> {
+  const location = await makeLocation(api);
+  const menu = await makeMenu(api, location.location_id);
+  const category = await makeCategory(api, menu.menu_id);
+  const item = await makeItem(api, category);
+  return { location, menu, category, item };
+}
+
+function made(answer: Answer): Resource {
+  if (answer.status !== 201) throw new Error(`not made: ${answer.status} ${answer.text}`);
+  return answer.body.data;
+}
