@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import t from 'tap';
 import { eventually, settled } from '../support/eventually.ts';
 import { someItems } from '../support/menus.ts';
-import { said, startServiceProcess, startWorkerProcess } from './processes.ts';
 import { startReceiver, subscribe, verify } from '../support/receiver.ts';
 import { startTestService } from '../support/service.ts';
+import { said, startServiceProcess, startWorkerProcess } from './processes.ts';
 
 t.test('kill -9 between the write and the relay: the next process relays it', async (t) => {
   const { api, connection } = await startTestService(t);

@@ -2,9 +2,9 @@ import t from 'tap';
 import type { Item } from '../../src/items/item.ts';
 import { settled } from '../support/eventually.ts';
 import { someItems } from '../support/menus.ts';
-import { startServiceProcess, startWorkerProcess } from './processes.ts';
 import { startReceiver, subscribe, verify } from '../support/receiver.ts';
 import { startTestService } from '../support/service.ts';
+import { startServiceProcess, startWorkerProcess } from './processes.ts';
 
 const hourMs = 3_600_000;
 
