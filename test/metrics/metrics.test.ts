@@ -26,7 +26,7 @@ t.test('answers are counted by operation and status, and paths make no labels', 
 t.test('attempts are counted by what came of them, and timed', async (t) => {
   const { api, url } = await startTestService(t, { worker: { retryDelay: (n) => (n < 3 ? 1 : null) } });
   const receiver = await startReceiver(t);
-  await subscribe(api, receiver);
+  await subscribe(t, api, receiver);
   const [first, second] = await demoItems(api);
   const outcomes = ({ value }: Metrics) =>
     ['delivered', 'retried', 'failed'].map((one) => value(`menus_webhook_attempts_total{outcome="${one}"}`));
