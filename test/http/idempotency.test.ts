@@ -153,6 +153,17 @@ t.test('with one Idempotency-Key a call takes place once', async (t) => {
     );
   });
 
+  t.test('what asks for another try is not kept', async (t) => {
+    const { webhook_id } = (await api.post('/webhooks', webhook)).body.data;
+    const path = `/webhooks/${webhook_id}/replay`;
+    const since = { since: '2026-01-01T00:00:00Z' };
+    t.equal((await api.post(path, since)).status, 202);
+    const headers = withKey();
+    t.equal((await api.post(path, since, { headers })).status, 409, 'the first is still being queued');
+    await database.deleteFrom('replay').execute();
+    t.equal((await api.post(path, since, { headers })).status, 202);
+  });
+
   t.test('a key holds 1 to 128 characters', async (t) => {
     const longest = { 'idempotency-key': 'k'.repeat(128) };
     t.equal((await api.post('/webhooks', webhook, { headers: longest })).status, 201);
