@@ -14,14 +14,19 @@ import { registerContract } from './http/contract.ts';
 import { registerDocuments } from './http/documents.ts';
 import { ApiError, badRequest } from './http/errors.ts';
 import { registerHealth } from './http/health.ts';
+import { registerMetrics } from './http/metrics.ts';
 import { answerError, problem } from './http/problem.ts';
 import { createLimits } from './http/rate-limits.ts';
 import { refuseUnrouted } from './http/routing.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import { createSeal } from './seal.ts';
 import { userAgent } from './version.ts';
 import { createSender } from './webhooks/delivery/deliver.ts';
 
-export type Parts = Pick<Context, 'database' | 'destination' | 'eventCommitted'>;
+export interface Parts extends Pick<Context, 'database' | 'destination' | 'eventCommitted'> {
+  /** Counts what is answered, and serves it at /metrics. */
+  metrics?: Metrics;
+}
 
 /**
  * Builds the server, ready to listen but not listening.
@@ -53,8 +58,9 @@ export async function buildApp(
   refuseUnrouted(app);
   logEachAnswer(app);
   endConnectionsOnClose(app);
+  if (parts.metrics) registerMetrics(app, parts.metrics);
 
-  const { database, destination } = parts;
+  const { database, destination, eventCommitted } = parts;
   const seal = createSeal(config.encryptionKey);
   const keys = await loadSigningKeys(database, seal);
   const tokens = await registerTokens(app, keys);
@@ -69,7 +75,7 @@ export async function buildApp(
   await registerContract(
     app,
     document,
-    { ...parts, tokens, seal, send: createSender({ destination, userAgent }) },
+    { database, destination, eventCommitted, tokens, seal, send: createSender({ destination, userAgent }) },
     {
       authenticate: (operationId, alternatives) =>
         authenticate({ tokens, findCaller, limits }, operationId, alternatives),

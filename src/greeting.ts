@@ -2,11 +2,18 @@ import type { DemoClient } from '../scripts/demo/load.ts';
 import type { Config } from './config.ts';
 
 /** Tells who started the service where it is and what to try first; the lines work as pasted. */
-export function greet(config: Config, address: string | undefined, demo: DemoClient | undefined): void {
-  const base = address?.replace('[::]', 'localhost');
-  console.log(
-    base === undefined ? '\nMenu Management Service is ready: it sends webhooks\n' : tour(config, base, demo),
-  );
+export function greet(config: Config, address: string, demo: DemoClient | undefined): void {
+  const base = address.replace('[::]', 'localhost');
+  console.log(config.role === 'worker' ? workerNotice(base) : tour(config, base, demo));
+}
+
+function workerNotice(base: string): string {
+  return `
+Menu Management Service is ready: it sends webhooks
+
+  health         ${base}/health/ready
+  metrics        ${base}/metrics
+`;
 }
 
 function tour({ databaseUrl, dataDir }: Config, base: string, demo: DemoClient | undefined): string {

@@ -74,7 +74,7 @@ async function prepare(connection: pg.PoolConfig, config: Config): Promise<DemoC
 async function runServing(config: Config): Promise<void> {
   const embedded = config.databaseUrl ? undefined : await runningEmbedded(config.dataDir);
   const service = await serve(config, embedded ?? external(config));
-  await report({ ...(service.address !== undefined && { address: service.address }) });
+  await report({ address: service.address });
   await stopping;
   await service.stop();
 }

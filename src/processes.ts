@@ -5,9 +5,10 @@
  */
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
+import { answerForAll } from './metrics/processes.ts';
 import type { Service } from './serve.ts';
 
-type Report = { address?: string } | { failed: string };
+type Report = { address: string } | { failed: string };
 
 const replaceMs = 1_000;
 
@@ -27,12 +28,13 @@ export async function startProcesses(count: number): Promise<Service> {
   const fill = () => {
     while (!stopping && alive().length < count) cluster.fork();
   };
+  answerForAll();
   try {
-    const [first = {}] = await Promise.all(Array.from({ length: count }, () => started(cluster.fork())));
+    const [first] = await Promise.all(Array.from({ length: count }, () => started(cluster.fork())));
     cluster.on('message', complain);
     cluster.on('exit', () => setTimeout(fill, replaceMs));
     fill();
-    return { ...first, stop };
+    return { address: first?.address ?? '', stop };
   } catch (error) {
     await stop();
     throw error;
@@ -44,13 +46,16 @@ export async function report(outcome: Report): Promise<void> {
   await new Promise<void>((sent) => process.send?.(outcome, undefined, undefined, () => sent()));
 }
 
-async function started(worker: Worker): Promise<{ address?: string }> {
+async function started(worker: Worker): Promise<{ address: string }> {
   const exited = once(worker, 'exit').then(([status, signal]) => [
     { failed: `a process ended with ${signal ?? `status ${status}`} before it served` },
   ]);
-  const [outcome]: Report[] = await Promise.race([once(worker, 'message') as Promise<[Report]>, exited]);
-  if (!outcome || 'failed' in outcome) throw new Error(outcome?.failed);
-  return outcome;
+  for (;;) {
+    const [outcome]: Report[] = await Promise.race([once(worker, 'message') as Promise<[Report]>, exited]);
+    if (!outcome || 'failed' in outcome) throw new Error(outcome?.failed);
+    // A process that serves already may be asked for its metrics by another's scrape.
+    if ('address' in outcome) return outcome;
+  }
 }
 
 function complain(_worker: Worker, outcome: Report): void {

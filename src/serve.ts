@@ -4,6 +4,8 @@ import { buildApp } from './app.ts';
 import type { Config } from './config.ts';
 import { openDatabase } from './db/database.ts';
 import { keptEncryptionKey } from './encryption-key.ts';
+import { createMetrics } from './metrics/metrics.ts';
+import { buildProbes } from './probes.ts';
 import { createSeal } from './seal.ts';
 import { userAgent } from './version.ts';
 import { createSender } from './webhooks/delivery/deliver.ts';
@@ -11,8 +13,8 @@ import { createDestination } from './webhooks/delivery/destination.ts';
 import { startWorker, type Worker } from './webhooks/delivery/worker.ts';
 
 export interface Service {
-  /** Where the API listens; absent with ROLE=worker. */
-  address?: string;
+  /** Where it listens: the API, or with ROLE=worker health and metrics alone. */
+  address: string;
   /** Finishes what is under way, then stops: API first, so that no event comes after the worker. */
   stop(): Promise<void>;
 }
@@ -26,23 +28,23 @@ export async function serve(config: Config, connection: pg.PoolConfig): Promise<
   const database = openDatabase(connection);
   const destination = createDestination({ allowedNetworks: config.webhookAllowedNetworks });
   let worker: Worker | undefined;
-  const app = await buildApp(
-    { ...config, encryptionKey },
-    { database, destination, eventCommitted: () => worker?.nudge() },
-  );
-  const address = config.role === 'worker' ? undefined : await listen(app, config);
+  const metrics = createMetrics(database);
+  const parts = { database, destination, metrics, eventCommitted: () => worker?.nudge() };
+  const app = await (config.role === 'worker' ? buildProbes : buildApp)({ ...config, encryptionKey }, parts);
+  const address = await listen(app, config);
   if (config.role !== 'api') {
     worker = startWorker({
       database,
       send: createSender({ destination, userAgent }),
       seal: createSeal(encryptionKey),
       log: app.log,
+      observe: metrics.attempted,
       retentionDays: config.eventRetentionDays,
     });
   }
 
   return {
-    ...(address !== undefined && { address }),
+    address,
     async stop() {
       await app.close();
       await worker?.stop();

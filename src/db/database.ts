@@ -33,7 +33,17 @@ export function openDatabase(connection: pg.PoolConfig, options: { max?: number 
   // pool for an idle one and on itself for one in use, it would end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
-  return new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
+  const database = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
+  pools.set(database, pool);
+  return database;
+}
+
+const pools = new WeakMap<Database, pg.Pool>();
+
+/** How the connections of an opened database are used now. */
+export function poolUse(database: Database): { busy: number; idle: number; waiting: number } {
+  const { totalCount = 0, idleCount = 0, waitingCount = 0 } = pools.get(database) ?? {};
+  return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
 }
 
 /** Works in the transaction that is open already (as under an Idempotency-Key), or else in one of its own. */

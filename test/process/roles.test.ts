@@ -18,7 +18,7 @@ import { startReceiver } from '../support/receiver.ts';
 
 t.setTimeout(120_000);
 
-t.test('ROLE=api serves and sends nothing; ROLE=worker sends and serves nothing', async (t) => {
+t.test('ROLE=api serves and sends nothing; ROLE=worker sends and serves no API', async (t) => {
   const receiver = await startReceiver(t);
   const env = { ...(await databaseEnvironment(t)), WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' };
   const api = await startProcess(t, { ...env, ROLE: 'api' });
@@ -34,7 +34,7 @@ t.test('ROLE=api serves and sends nothing; ROLE=worker sends and serves nothing'
   t.equal(receiver.deliveries.length, 0);
 
   const worker = await startProcess(t, { ...env, ROLE: 'worker' });
-  t.equal(worker.url, '', 'it names no address');
+  t.equal(worker.url, '', 'it names no API');
   const [delivery] = await receiver.until(1);
   t.same(delivery?.event.data, toggled.body.data);
   t.same(servingBelow(worker.pid), []);

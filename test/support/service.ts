@@ -6,6 +6,7 @@ import { createClient } from '../../src/accounts/client.ts';
 import { allScopes, type Scope } from '../../src/accounts/scopes.ts';
 import { buildApp } from '../../src/app.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
+import { createMetrics } from '../../src/metrics/metrics.ts';
 import { createSeal } from '../../src/seal.ts';
 import { createSender } from '../../src/webhooks/delivery/deliver.ts';
 import { createDestination } from '../../src/webhooks/delivery/destination.ts';
@@ -35,6 +36,8 @@ export interface TestService {
 
 export interface TestServiceOptions {
   rateLimitPerMinute?: number;
+  /** A migrated database to use as it is, in place of a clone. */
+  connection?: pg.PoolConfig;
   /** Leads the service to its database by another way, such as a proxy. */
   connect?: (connection: pg.PoolConfig) => Promise<pg.PoolConfig>;
   redisUrl?: string;
@@ -46,9 +49,10 @@ export interface TestServiceOptions {
 
 /** Runs the service on a database of its own, cloned from the template; both are gone when the test ends. */
 export async function startTestService(t: Test, options: TestServiceOptions = {}): Promise<TestService> {
-  const connection = await cloneDatabase(t);
+  const connection = options.connection ?? (await cloneDatabase(t));
   const database = openDatabase(options.connect ? await options.connect(connection) : connection);
   const destination = createDestination({ allowedNetworks: options.allowedNetworks ?? ['127.0.0.0/8'] });
+  const metrics = createMetrics(database);
   let worker: Worker | undefined;
   const app = await buildApp(
     {
@@ -57,7 +61,7 @@ export async function startTestService(t: Test, options: TestServiceOptions = {}
       encryptionKey,
       logLevel: (process.env['TEST_LOG'] as 'info') ?? 'silent',
     },
-    { database, destination, eventCommitted: () => worker?.nudge() },
+    { database, destination, metrics, eventCommitted: () => worker?.nudge() },
   );
   if (options.worker) {
     worker = startWorker({
@@ -65,6 +69,7 @@ export async function startTestService(t: Test, options: TestServiceOptions = {}
       send: createSender({ destination, userAgent: 'menu-management-service/test' }),
       seal: createSeal(encryptionKey),
       log: app.log,
+      observe: metrics.attempted,
       idleMs: 10,
       retentionDays: 30,
       ...options.worker,

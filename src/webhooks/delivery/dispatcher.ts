@@ -31,6 +31,8 @@ export interface DispatcherOptions {
   log: FastifyBaseLogger;
   /** The wait after the n-th failed attempt in ms; null when it was the last. */
   retryDelay?: typeof nextDelayMs;
+  /** Is told of each attempt, whose outcome is then written. */
+  observe?: (outcome: Outcome) => void;
   /** Attempts under way in this process, and at one endpoint, at most. */
   concurrency?: number;
   perEndpoint?: number;
@@ -42,7 +44,7 @@ export interface DispatcherOptions {
 const stopPatienceMs = 5_000;
 
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
-  const { database, send, seal, log, retryDelay = nextDelayMs } = options;
+  const { database, send, seal, log, retryDelay = nextDelayMs, observe = () => {} } = options;
   const { concurrency = 1024, perEndpoint = 64, leaseMs = 30_000, idleMs = 50 } = options;
   const busy = new Map<number, number>();
   const underWay = new Set<Promise<void>>();
@@ -70,7 +72,9 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   async function run(claim: Claim): Promise<void> {
     const startedAt = claim.claimed_at;
     const result = await attempt(claim, startedAt);
-    finished.push({ claim, startedAt, result, ...verdict(claim, result) });
+    const outcome = { claim, startedAt, result, ...verdict(claim, result) };
+    observe(outcome);
+    finished.push(outcome);
     results.nudge();
   }
 

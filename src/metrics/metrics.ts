@@ -1,0 +1,124 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { type Database, poolUse } from '../db/database.ts';
+import type { Outcome } from '../webhooks/delivery/queue.ts';
+import { type Backlog, readBacklog } from './backlog.ts';
+import { metricsOfAll } from './processes.ts';
+
+/** What a process counts of itself, and reads of the database when it is asked. */
+export interface Metrics {
+  /** An HTTP answer; `operation` is the id in the contract. */
+  answered(operation: string, status: number, seconds: number): void;
+  /** An attempt to deliver an event. */
+  attempted(outcome: Pick<Outcome, 'state' | 'result'>): void;
+  /** Everything, for /metrics. */
+  text(): Promise<string>;
+  /** Of that text. */
+  mediaType: string;
+}
+
+// Of the delivery after the attempt; one that is pending again will be tried once more.
+const outcomes = { delivered: 'delivered', pending: 'retried', failed: 'failed' } as const;
+
+/** A registry of its own for each process, so that several can live in one test. */
+export function createMetrics(database: Database): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const registers = [registry];
+
+  const answers = new Histogram({
+    name: 'menus_http_request_duration_seconds',
+    help: 'Time from the first byte of a request to the end of its answer, by operation of the contract and status.',
+    labelNames: ['operation', 'status'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    registers,
+  });
+  const attempts = new Counter({
+    name: 'menus_webhook_attempts_total',
+    help: 'Attempts to deliver an event, by what came of them: delivered, retried (once more later), failed (given up).',
+    labelNames: ['outcome'],
+    registers,
+  });
+  for (const outcome of Object.values(outcomes)) attempts.inc({ outcome }, 0);
+  const durations = new Histogram({
+    name: 'menus_webhook_attempt_duration_seconds',
+    help: 'Time from connecting to a receiver to the last byte of its answer.',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
+    registers,
+  });
+  // In this order, so that the pool is seen before the backlog takes a connection from it.
+  registerPool(registry, database);
+  registerBacklog(registry, database);
+
+  return {
+    text: metricsOfAll(registry),
+    mediaType: registry.contentType,
+    answered: (operation, status, seconds) => answers.observe({ operation, status }, seconds),
+    attempted({ state, result }) {
+      attempts.inc({ outcome: outcomes[state] });
+      durations.observe(result.durationMs / 1000);
+    },
+  };
+}
+
+// Every process reads the same tables, so the greatest is the whole, not the sum.
+function registerBacklog(registry: Registry, database: Database): void {
+  // Read once a scrape, for both. While the database is out of reach they are absent, and the rest is still told.
+  let reading: Promise<Backlog | undefined> | undefined;
+  const read = () => {
+    reading ??= readBacklog(database)
+      .catch(() => undefined)
+      .finally(() => {
+        reading = undefined;
+      });
+    return reading;
+  };
+  new Gauge({
+    name: 'menus_webhook_backlog',
+    help:
+      'What is waiting, counted up to 50000: events not yet relayed to endpoints (unrelayed); deliveries to enabled ' +
+      'endpoints that may be attempted (pending) or wait for an earlier event of their record (held).',
+    labelNames: ['state'],
+    registers: [registry],
+    aggregator: 'max',
+    async collect() {
+      const backlog = await read();
+      this.reset();
+      for (const state of states) if (backlog) this.set({ state }, backlog[state]);
+    },
+  });
+  new Gauge({
+    name: 'menus_webhook_oldest_undelivered_seconds',
+    help: 'Age of the oldest event that is on its way to an enabled endpoint; 0 when there is none.',
+    registers: [registry],
+    aggregator: 'max',
+    async collect() {
+      const backlog = await read();
+      this.remove();
+      if (backlog) this.set(backlog.oldest_seconds);
+    },
+  });
+}
+
+const states = ['unrelayed', 'pending', 'held'] as const;
+
+function registerPool(registry: Registry, database: Database): void {
+  new Gauge({
+    name: 'menus_database_pool_connections',
+    help: 'Connections to the database: busy ones and idle ones.',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      const { busy, idle } = poolUse(database);
+      this.set({ state: 'busy' }, busy);
+      this.set({ state: 'idle' }, idle);
+    },
+  });
+  new Gauge({
+    name: 'menus_database_pool_waiting',
+    help: 'Calls that wait for a connection to become free.',
+    registers: [registry],
+    collect() {
+      this.set(poolUse(database).waiting);
+    },
+  });
+}

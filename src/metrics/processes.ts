@@ -1,0 +1,50 @@
+/**
+ * With several processes on one port a scrape reaches any of them. The one that is asked asks the first process,
+ * which collects from all and adds up.
+ */
+import cluster, { type Worker } from 'node:cluster';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { AggregatorRegistry, type Registry } from 'prom-client';
+
+interface Question {
+  metricsFor: string;
+}
+
+/** Without a text when a process did not answer in time. */
+type Answer = Question & { text?: string };
+
+const patienceMs = 6_000;
+
+/** Lets the processes that this one forks ask for the metrics of all. */
+export function answerForAll(): void {
+  const all = new AggregatorRegistry();
+  cluster.on('message', async (worker: Worker, { metricsFor }: Question) => {
+    if (metricsFor === undefined) return;
+    const text = await all.clusterMetrics().catch(() => undefined);
+    const answer: Answer = { metricsFor, ...(text !== undefined && { text }) };
+    if (worker.isConnected()) worker.send(answer);
+  });
+}
+
+/**
+ * The metrics in text, of this process or, when it was forked, of all.
+ * @returns a function to ask with. @throws when the others do not answer within six seconds.
+ */
+export function metricsOfAll(registry: Registry): () => Promise<string> {
+  if (!cluster.isWorker) return () => registry.metrics();
+  AggregatorRegistry.setRegistries([registry]);
+  // Its constructor begins to listen to what the first process asks.
+  new AggregatorRegistry();
+  return async () => {
+    const metricsFor = randomUUID();
+    const signal = AbortSignal.timeout(patienceMs);
+    process.send?.({ metricsFor } satisfies Question);
+    for (;;) {
+      const [answer] = (await once(process, 'message', { signal })) as [Answer];
+      if (answer.metricsFor !== metricsFor) continue;
+      if (answer.text === undefined) throw new Error('a process did not tell its metrics in time');
+      return answer.text;
+    }
+  };
+}
