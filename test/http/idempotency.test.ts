@@ -3,10 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CompiledQuery, sql } from 'kysely';
 import t from 'tap';
 import { buildApp } from '../../src/app.ts';
-import type { Database } from '../../src/db/database.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
 import { removeOldKeys } from '../../src/http/idempotency.ts';
 import { createDestination } from '../../src/webhooks/delivery/destination.ts';
 import { createApi } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
 import { encryptionKey, startTestService } from '../support/service.ts';
 
 t.test('with one Idempotency-Key a call takes place once', async (t) => {
@@ -236,6 +237,21 @@ t.test('a key survives a restart, and the relay hears of an event once it is com
   t.equal(answers[1]?.text, answers[0]?.text);
   t.strictSame(await Promise.all(seen), [1]);
   t.strictSame((await api.get('/menus/1/items/1')).body, answers[0]?.body);
+});
+
+t.test('the worker removes the keys that are too old', async (t) => {
+  const { database } = await startTestService(t, {
+    worker: {},
+    connect: async (connection) => {
+      const before = openDatabase(connection, { max: 1 });
+      await sql`insert into idempotency_key (client_id, account_id, path, key, body_hash, sealed_answer, created_at)
+        select 'client', 1, '/', 'key ' || age, '', '', now() - age * interval '1 hour'
+        from generate_series(20, 30) as age`.execute(before);
+      await before.destroy();
+      return connection;
+    },
+  });
+  await eventually('four are left', async () => (await countOf(database, 'idempotency_key')) === 4);
 });
 
 function withKey(): { 'idempotency-key': string } {
