@@ -10,14 +10,14 @@ export const getMenu60 = comparison({
 export const getMenu500 = comparison({
   name: 'getMenu500',
   about: 'a whole menu of 500 items',
-  targets: ({ largeMenus }) => largeMenus.map((menu_id) => [read(menu_id)]),
+  targets: ({ largeMenus }) => largeMenus.map(({ menu_id }) => [read(menu_id)]),
 });
 
 export const getMenu304 = comparison({
   name: 'getMenu304',
   about: 'a menu of 500 items, whose reader has it already',
   targets: ({ largeMenus }) =>
-    largeMenus.map((menu_id) => [{ ...read(menu_id), headers: { 'if-none-match': '*' }, status: 304 }]),
+    largeMenus.map(({ menu_id }) => [{ ...read(menu_id), headers: { 'if-none-match': '*' }, status: 304 }]),
 });
 
 function read(menu_id: number): Call {

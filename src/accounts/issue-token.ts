@@ -31,29 +31,38 @@ export async function issueToken({
 // RFC 6749, section 2.3: exactly one way of authentication in a request.
 function credentials(
   authorization: string | undefined,
-  body: Call<'issueToken'>['body'],
+  { client_id, client_secret }: Call<'issueToken'>['body'],
 ): { id: string; secret: string } {
-  const basic = authorization?.match(/^Basic +([A-Za-z0-9+/]+={0,2}) *$/i)?.[1];
-  if (basic) {
-    if (body.client_secret !== undefined) {
-      throw new OAuthFault('invalid_request', 'Send the client secret once: by HTTP Basic or in the body.');
+  if (authorization !== undefined) {
+    const { id, secret } = basicCredentials(authorization);
+    if (client_secret !== undefined || (client_id !== undefined && client_id !== id)) {
+      throw new OAuthFault('invalid_request', 'Send the client once: by HTTP Basic or in the body.');
     }
-    const [id = '', ...rest] = Buffer.from(basic, 'base64').toString().split(':');
-    return { id: formDecoded(id), secret: formDecoded(rest.join(':')) };
+    return { id, secret };
   }
-  if (authorization !== undefined || body.client_id === undefined || body.client_secret === undefined) {
-    throw new OAuthFault('invalid_client', 'Send client_id and client_secret, by HTTP Basic or in the body.');
-  }
-  return { id: body.client_id, secret: body.client_secret };
+  if (client_id === undefined || client_secret === undefined) throw noCredentials();
+  return { id: client_id, secret: client_secret };
 }
 
 // RFC 6749, section 2.3.1: both parts are form-encoded before they are joined.
+function basicCredentials(authorization: string): { id: string; secret: string } {
+  const basic = /^Basic +([A-Za-z0-9+/]+={0,2}) *$/i.exec(authorization)?.[1] ?? '';
+  const [id = '', ...rest] = Buffer.from(basic, 'base64').toString().split(':').map(formDecoded);
+  // Printable ASCII is all that either may hold (RFC 6749, appendix A); a database refuses some of the rest.
+  if (!/^[\x20-\x7e]+$/.test(id)) throw noCredentials();
+  return { id, secret: rest.join(':') };
+}
+
 function formDecoded(text: string): string {
   try {
     return decodeURIComponent(text.replaceAll('+', ' '));
   } catch {
     return text;
   }
+}
+
+function noCredentials(): OAuthFault {
+  return new OAuthFault('invalid_client', 'Send client_id and client_secret, by HTTP Basic or in the body.');
 }
 
 function grantedScope(allowed: Scope[], asked: string | undefined): string {

@@ -20,8 +20,11 @@ const reloadMs = 5_000;
  * @throws when the stored keys were sealed with another ENCRYPTION_KEY.
  */
 export async function loadSigningKeys(database: Database, seal: Seal): Promise<SigningKeys> {
-  await makeFirstKey(database, seal);
   let keys = await readKeys(database);
+  if (keys.length === 0) {
+    await makeFirstKey(database, seal);
+    keys = await readKeys(database);
+  }
   let readAt = performance.now();
   const newest = keys[0];
   if (!newest) throw new Error('no signing key could be made');
@@ -46,10 +49,14 @@ async function makeFirstKey(database: Database, seal: Seal): Promise<void> {
   const { crv, kty, x, y } = jwk;
   const kid = createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
   const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
-  await sql`
-    insert into signing_key (kid, public_jwk, sealed_private_key)
-    select ${kid}, ${JSON.stringify({ ...jwk, kid, alg: 'ES256', use: 'sig' })}::json, ${seal.close(pem)}::bytea
-    where not exists (select from signing_key)`.execute(database);
+  await database.transaction().execute(async (transaction) => {
+    // Of processes that start together, one makes it; else each would refuse the tokens of the others at first.
+    await sql`lock table signing_key in share row exclusive mode`.execute(transaction);
+    await sql`
+      insert into signing_key (kid, public_jwk, sealed_private_key)
+      select ${kid}, ${JSON.stringify({ ...jwk, kid, alg: 'ES256', use: 'sig' })}::json, ${seal.close(pem)}::bytea
+      where not exists (select from signing_key)`.execute(transaction);
+  });
 }
 
 async function readKeys(database: Database) {

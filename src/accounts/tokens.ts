@@ -4,6 +4,8 @@ import type { SigningKeys } from './signing-keys.ts';
 
 const issuer = 'menu-management-service';
 const audience = 'menu-management-service/api/v1';
+// RFC 9068, section 2.1: keeps other tokens that the same key may sign one day from passing for access tokens.
+const tokenType = 'at+jwt';
 
 /** Seconds an access token is valid. */
 export const tokenLifetime = 3600;
@@ -38,10 +40,12 @@ export async function registerTokens(app: FastifyInstance, keys: SigningKeys): P
       algorithm: 'ES256',
       iss: issuer,
       aud: audience,
-      expiresIn: tokenLifetime * 1000,
+      expiresIn: tokenLifetime,
       kid: keys.current.kid,
+      header: { alg: 'ES256', typ: tokenType },
     },
     verify: {
+      checkTyp: tokenType,
       algorithms: ['ES256'],
       allowedIss: issuer,
       allowedAud: audience,
@@ -51,7 +55,7 @@ export async function registerTokens(app: FastifyInstance, keys: SigningKeys): P
     },
   });
   return {
-    issue: (claims) => app.jwt.sign({ ...claims, jti: crypto.randomUUID() }),
+    issue: (claims) => app.jwt.sign({ ...claims, client_id: claims.sub, jti: crypto.randomUUID() }),
     verify: (request) => request.jwtVerify<Claims>(),
   };
 }

@@ -10,6 +10,7 @@ import { created } from '../http/reply.ts';
 import { requireMenu, touchMenus } from '../menus/menu.ts';
 import { type Category, categoryTag, changedCategory } from './category.ts';
 
+/** A menu that is deleted meanwhile is found missing by the foreign key, which is answered 404 as well. */
 export async function createCategory(call: Call<'createCategory'>): Promise<Reply<'createCategory'>> {
   const { database, params, body, caller, requestId, eventCommitted } = call;
   const [row] = await insert(database, {
@@ -41,14 +42,12 @@ interface NewCategory extends Reach {
 
 const insert = statement<NewCategory, { category_id: number; etag: string; category: Json<Category> }>((p) =>
   build
-    // Held from the start: a menu that is being deleted is then none, not a foreign key that fails.
     .with('home', (db) =>
       db
         .selectFrom('menu')
         .select(['account_id', 'location_id', 'menu_id'])
         .where('menu_id', '=', p('menu_id', 'bigint'))
-        .where(withinReach(p, 'menu'))
-        .forKeyShare(),
+        .where(withinReach(p, 'menu')),
     )
     .with('changed', (db) =>
       db

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { withinReach } from '../accounts/reach.ts';
 import { build, statement } from '../db/statement.ts';
-import { deleteWhole } from '../db/whole-delete.ts';
 import { recordEvents } from '../events/record.ts';
 import { acceptedTags, tagMatches } from '../http/conditional.ts';
 import { preconditionFailed } from '../http/errors.ts';
@@ -11,12 +10,18 @@ import { changedItem } from '../items/item.ts';
 import { touchMenus } from '../menus/menu.ts';
 import { type CategoryKey, categoryKey, categoryTag, changedCategory, requireCategory } from './category.ts';
 
-/** Deletes the category and its items, in one statement with an event for each. */
+/**
+ * Deletes the category and its items, in one statement with an event for each. The category is locked before that
+ * statement begins: then nobody can put anything in, and the statement sees all there is.
+ */
 export async function deleteCategory(call: Call<'deleteCategory'>): Promise<Reply<'deleteCategory'>> {
   const { database, params, caller, headers, requestId, eventCommitted } = call;
   const key = categoryKey(params, caller);
   const values = { ...key, if_match: acceptedTags(headers['if-match']), request_id: requestId };
-  const [deleted] = await deleteWhole(() => deleteRows(database, values));
+  const [deleted] = await database.transaction().execute(async (transaction) => {
+    await lock(transaction, key);
+    return deleteRows(transaction, values);
+  });
   if (!deleted) {
     await requireCategory(database, key);
     throw preconditionFailed();
@@ -24,6 +29,16 @@ export async function deleteCategory(call: Call<'deleteCategory'>): Promise<Repl
   eventCommitted();
   return noContent();
 }
+
+const lock = statement<CategoryKey, { category_id: number }>((p) =>
+  build
+    .selectFrom('category')
+    .select('category_id')
+    .where('category_id', '=', p('category_id', 'bigint'))
+    .where('menu_id', '=', p('menu_id', 'bigint'))
+    .where(withinReach(p, 'category'))
+    .forUpdate(),
+);
 
 const deleteRows = statement<
   CategoryKey & { if_match: string[] | null; request_id: string },
@@ -37,8 +52,7 @@ const deleteRows = statement<
         .where('category_id', '=', p('category_id', 'bigint'))
         .where('menu_id', '=', p('menu_id', 'bigint'))
         .where(withinReach(p, 'category'))
-        .where(tagMatches(p, categoryTag()))
-        .forUpdate(),
+        .where(tagMatches(p, categoryTag())),
     )
     .with('dishes', (db) =>
       db

@@ -29,9 +29,10 @@ export function authenticate(
     const caller = await identify(request, parts);
     if (!caller) {
       await parts.limits.countFailedAuthentication(request);
-      throw request.headers.authorization === undefined
-        ? unauthorized('Send an access token: Authorization: Bearer <ACCESS_TOKEN>.', 'unauthorized')
-        : unauthorized('The access token is not valid, expired, or its client is disabled.', 'invalid_token');
+      // RFC 6750, section 3.1: who sent no bearer token is told of none.
+      throw /^Bearer /i.test(request.headers.authorization ?? '')
+        ? unauthorized('The access token is not valid, expired, or its client is disabled.', 'invalid_token')
+        : unauthorized('Send an access token: Authorization: Bearer <ACCESS_TOKEN>.', 'unauthorized');
     }
     request.caller = caller;
     await parts.limits.count(request, reply, operationId);

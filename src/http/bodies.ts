@@ -64,8 +64,7 @@ export function refusedMediaType(request: FastifyRequest): ApiError {
 }
 
 function parseJson(body: Buffer): unknown {
-  const values = body.length > valueLimit ? 1 + countOf(comma, body) : 1;
-  if (values > valueLimit) throw parameterError([fault('too_many', `holds more than ${valueLimit} values`)]);
+  requireFewValues(body, ',');
   try {
     return JSON.parse(decode(body));
   } catch {
@@ -73,18 +72,20 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-const comma = 0x2c;
-
-function countOf(byte: number, body: Buffer): number {
+// Counted before parsing, by what stands between values; within text it counts as well.
+function requireFewValues(body: Buffer, separators: string): void {
+  if (body.length <= valueLimit) return;
+  const bytes = new Set(Buffer.from(separators));
   let count = 0;
-  for (const one of body) if (one === byte) count += 1;
-  return count;
+  for (const byte of body) if (bytes.has(byte)) count += 1;
+  if (count >= valueLimit) throw parameterError([fault('too_many', `holds more than ${valueLimit} values`)]);
 }
 
 // Left as text: what a row means is the operation's business. The decoder takes a byte order mark off.
 function parseCsvText(request: FastifyRequest, body: Buffer): string {
   const charset = /;\s*charset="?([\w-]+)"?/i.exec(request.headers['content-type'] ?? '')?.[1] ?? 'utf-8';
   if (!/^(utf-?8|us-ascii)$/i.test(charset)) throw refusedMediaType(request);
+  requireFewValues(body, ',;\t\r\n');
   try {
     return decode(body);
   } catch {

@@ -10,7 +10,7 @@ import type { Call } from './handler.ts';
 import { type Answer, answerOnce, keyedRequest } from './idempotency.ts';
 import { preferred } from './negotiation.ts';
 import type { Limits } from './rate-limits.ts';
-import { explainFaults, requireReadableQuery, validatorCompiler } from './validation.ts';
+import { explainFaults, requireValid, validatorCompiler } from './validation.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -92,7 +92,7 @@ function route(
   context: Context,
   { authenticate, limits }: Guards,
 ): Partial<RouteOptions> {
-  const { security, body, bodyLimit, statuses } = operations[operationId];
+  const { security, body, bodyLimit } = operations[operationId];
   return {
     config: { operationId },
     onRequest:
@@ -101,10 +101,9 @@ function route(
         : (request: FastifyRequest) => limits.countAddress(request, operationId),
     ...(bodyLimit !== null && { bodyLimit }),
     preParsing: body ? requireMediaType(body) : ignoreBody,
-    preValidation: [
-      ...(body?.required ? [requireBody] : []),
-      ...(statuses.includes(422) ? [requireReadableQuery] : []),
-    ],
+    ...(body?.required && { preValidation: requireBody }),
+    attachValidation: true,
+    preHandler: requireValid,
     ...(body && body.mediaTypes.length > 1 && { validatorCompiler: exceptBodies }),
     handler: adapt(operationId, context),
   };

@@ -7,6 +7,7 @@ import {
   badRequest,
   internalError,
   locationNotEmpty,
+  notFound,
   OAuthFault,
   parameterError,
   payloadTooLarge,
@@ -100,6 +101,7 @@ const constraintFaults: Record<string, () => ApiError> = {
   item_category: () =>
     parameterError([{ field: '/category_id', code: 'not_found', message: 'is not a category of this menu' }]),
   menu_location: locationNotEmpty,
+  category_menu: () => notFound('There is no such menu.'),
   location_external_id: externalIdTaken,
   menu_external_id: externalIdTaken,
   category_external_id: externalIdTaken,

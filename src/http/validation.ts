@@ -3,7 +3,8 @@ import formats from 'ajv-formats';
 import type { FastifyRequest, FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
 import type { components } from '../../generated/api.ts';
 import document from '../../generated/openapi.json' with { type: 'json' };
-import { type FieldError, listedFaults, notFound, parameterError } from './errors.ts';
+import { operations } from '../../generated/operations.ts';
+import { type ApiError, type FieldError, listedFaults, notFound, parameterError } from './errors.ts';
 
 const options: Options = {
   strict: true,
@@ -51,18 +52,43 @@ export function explainFaults(errors: FastifySchemaValidationError[], part: stri
 }
 
 /**
- * Checks of a query that see it as it was sent: Fastify takes a broken percent-encoding for literal text, and does
- * not look at the query of an operation that declares none.
+ * The end of validation: all faults of the request at once, where Fastify stops at the first part that has one.
+ * @throws 422, or 404 for a path without valid ids.
  */
-export async function requireReadableQuery({ url, query, routeOptions }: FastifyRequest): Promise<void> {
-  const parts = url.includes('?') ? url.slice(url.indexOf('?') + 1).split('&') : [];
-  const broken = parts.filter((part) => !isPercentEncoded(part)).map((part) => part.split('=', 1)[0] ?? '');
-  const unknown = routeOptions.schema?.querystring ? [] : Object.keys(query as object);
-  const errors = [
-    ...broken.map((name) => ({ field: name, code: 'characters', message: 'is not percent-encoded UTF-8' })),
-    ...unknown.map((name) => ({ field: name, code: 'unknown', message: 'is not known here' })),
-  ];
-  if (errors.length > 0) throw parameterError(errors.map(shortened));
+export async function requireValid(request: FastifyRequest): Promise<void> {
+  const first = request.validationError as (ApiError & { validationContext: string }) | undefined;
+  if (first?.validationContext === 'params') throw first;
+  const others = [...(first ? faultsAfter(first.validationContext, request) : []), ...queryFaults(request)];
+  if (first && others.length === 0) throw first;
+  const errors = [...(first?.errors ?? []), ...others];
+  if (errors.length > 0) throw parameterError(errors);
+}
+
+// In Fastify's order of validation.
+const parts = ['body', 'querystring', 'headers'] as const;
+
+function faultsAfter(failed: string, request: FastifyRequest): FieldError[] {
+  return parts.slice(parts.indexOf(failed as 'body') + 1).flatMap((part) => {
+    const validate = request.getValidationFunction(part) as ValidateFunction | undefined;
+    if (!validate || validate(part === 'headers' ? request.headers : request.query)) return [];
+    return (validate.errors ?? []).map((error) => fieldError(error, part));
+  });
+}
+
+// Fastify takes a broken percent-encoding for literal text, and does not look at a query when none is declared.
+function queryFaults(request: FastifyRequest): FieldError[] {
+  const { url, query } = request;
+  if (!url.includes('?')) return [];
+  const { config, schema } = request.routeOptions;
+  const { operationId } = config;
+  if (!operationId || !operations[operationId].statuses.includes(422)) return [];
+  const pairs = url.slice(url.indexOf('?') + 1).split('&');
+  const broken = pairs.filter((pair) => !isPercentEncoded(pair)).map((pair) => pair.split('=', 1)[0] ?? '');
+  const unknown = schema?.querystring ? [] : Object.keys(query as object);
+  return [
+    ...broken.map((field) => ({ field, code: 'characters', message: 'is not percent-encoded UTF-8' })),
+    ...unknown.map((field) => ({ field, code: 'unknown', message: 'is not known here' })),
+  ].map(shortened);
 }
 
 function isPercentEncoded(text: string): boolean {

@@ -8,7 +8,7 @@ import { changedItem } from './item.ts';
 
 /**
  * Writes down what readers see already: items whose `unavailable_until` has passed are available again, each with
- * its `item.toggled`. Any number of processes may run it at once.
+ * its `item.toggled`. Any number of processes may call it; one works at a time.
  * @returns how many items came back; more may be due.
  */
 export async function restoreDueItems(database: Database): Promise<number> {
@@ -27,6 +27,8 @@ const restore = statement<{ request_id: string | null }, { item_id: number }>((p
           version: sql`item.version + 1`,
           updated_at: sql`clock_timestamp()`,
         })
+        // Only this writes to several menus at once, and two could lock them in different orders.
+        .where(sql<boolean>`(select pg_try_advisory_xact_lock(hashtextextended('restore items', 0)))`)
         .where(({ eb, refTuple }) =>
           eb(refTuple('item.item_id', 'item.account_id'), 'in', (db) =>
             db

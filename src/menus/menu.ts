@@ -63,18 +63,18 @@ export function changedMenu(
 }
 
 /**
- * The CTE that marks the menus of the CTE `changes` as changed inside. Every write locks in one order, so that none
- * waits for another in a circle: categories, items, menus, each by id. The arrays are complete, and with them every
- * change, before the first menu is locked.
+ * The CTE that marks the menus of the CTE `changes` as changed inside.
+ *
+ * Every write locks in one order, so that none waits for another in a circle: categories, items, menus, each by id.
+ * The arrays are complete, and with them every change, before the first menu is locked. A menu is locked by its update
+ * alone: `for no key update` first would follow newer versions of the row while it queues at the older one, where the
+ * update itself must pass once more.
  */
 export function touchMenus(changes: string): RawBuilder<Record<string, unknown>> {
   return sql`(
     update menu set content_version = content_version + 1
-    where (menu_id, account_id) in (
-      select menu_id, account_id from menu
-      where menu_id = any (array(select menu_id from ${sql.table(changes)}))
-        and account_id = any (array(select account_id from ${sql.table(changes)}))
-      order by menu_id for no key update))`;
+    where menu_id = any (array(select menu_id from ${sql.table(changes)}))
+      and account_id = any (array(select account_id from ${sql.table(changes)})))`;
 }
 
 /** @throws 404 or 403 when the caller finds no such menu. */

@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 import { allScopes, impliedScopes, type Scope } from '../../src/accounts/scopes.ts';
 import { type Api, send } from '../support/api.ts';
 import { startTestService } from '../support/service.ts';
-import { type ExampleCall, pathOf, securedCalls, unknownIds } from './example-calls.ts';
+import { type ExampleCall, exampleCalls, pathOf, securedCalls, unknownIds } from './example-calls.ts';
 
 // Refused tokens are limited to 30 a minute for one address, so that a service can be asked about so many operations.
 const callsPerService = 13;
@@ -35,6 +35,25 @@ t.test('every operation wants its scope, whatever else is wrong with the call', 
     await Promise.all(securedCalls.map((call) => checkScope(t, api, call, scope)));
   }
 });
+
+t.test(
+  'an operation that takes the secret itself refuses a wrong one in the shape of RFC 6749',
+  async (t) => {
+    const { url, api } = await startTestService(t);
+    const { client_id } = api.credentials;
+    const form = { 'content-type': 'application/x-www-form-urlencoded' };
+    for (const call of exampleCalls.filter(({ security }) => security.length === 0)) {
+      const body = new URLSearchParams({
+        grant_type: 'client_credentials',
+        client_id,
+        client_secret: 'wrong',
+      });
+      const answer = await send(url, call.method, `/api/v1${call.path}`, form, body.toString());
+      t.match(answer, { status: 401, body: { error: 'invalid_client' } }, call.id);
+      t.match(answer.headers['www-authenticate'], /^Basic /);
+    }
+  },
+);
 
 async function checkScope(t: Test, api: Api, call: ExampleCall, scope: Scope): Promise<void> {
   const granted = impliedScopes([scope]);

@@ -11,6 +11,8 @@ export interface ExampleCall extends OperationFacts {
   id: OperationId;
   /** Names of the path parameters, in the order of the path. */
   parameters: string[];
+  /** Names of the headers that the contract describes, in lower case. */
+  headers: string[];
   /** The first example of the request body, with its dates in the future; undefined when the operation takes none. */
   example: { mediaType: string; text: string } | undefined;
   /** Names of the text fields of a JSON body. */
@@ -22,6 +24,7 @@ export const exampleCalls: ExampleCall[] = Object.entries(operations).map(([id, 
   ...facts,
   id: id as OperationId,
   parameters: [...facts.path.matchAll(/{(\w+)}/g)].map(([, name]) => name ?? ''),
+  headers: headersOf(facts),
   example: exampleOf(facts),
   textFields: textFieldsOf(facts),
 }));
@@ -33,10 +36,11 @@ export const callsWithBody = exampleCalls.filter(({ body }) => body !== null);
 /** Values of path parameters by name. */
 export type Ids = Record<string, string>;
 
-/** Sends the call with its example body. */
-export function callWith(api: Api, call: ExampleCall, ids: Ids) {
+/** Sends the call with its example body, and with further headers. */
+export function callWith(api: Api, call: ExampleCall, ids: Ids, headers: Record<string, string> = {}) {
   return api.call(call.method, pathOf(call, ids), {
-    ...(call.example && { body: call.example.text, headers: { 'content-type': call.example.mediaType } }),
+    ...(call.example && { body: call.example.text }),
+    headers: { ...(call.example && { 'content-type': call.example.mediaType }), ...headers },
   });
 }
 
@@ -100,6 +104,8 @@ export const unknownIds: Ids = {
 
 interface Node {
   $ref?: string;
+  name?: string;
+  in?: string;
   type?: string | string[];
   value?: unknown;
   schema?: Node;
@@ -136,12 +142,26 @@ function textFieldsOf(facts: OperationFacts): string[] {
     .map(([name]) => name);
 }
 
-function contentOf({ method, path, body }: OperationFacts): Node {
-  const paths = document.paths as Record<
-    string,
-    Record<string, { requestBody?: { content: Record<string, Node> } }>
-  >;
-  return paths[path]?.[method.toLowerCase()]?.requestBody?.content[body?.mediaTypes[0] ?? ''] ?? {};
+function headersOf(facts: OperationFacts): string[] {
+  const { parameters = [] } = described(facts);
+  return parameters
+    .map(resolve)
+    .filter((parameter) => parameter.in === 'header')
+    .map(({ name = '' }) => name.toLowerCase());
+}
+
+function contentOf(facts: OperationFacts): Node {
+  return described(facts).requestBody?.content[facts.body?.mediaTypes[0] ?? ''] ?? {};
+}
+
+interface Described {
+  parameters?: Node[];
+  requestBody?: { content: Record<string, Node> };
+}
+
+function described({ method, path }: OperationFacts): Described {
+  const paths = document.paths as unknown as Record<string, Record<string, Described>>;
+  return paths[path]?.[method.toLowerCase()] ?? {};
 }
 
 function resolve(node: Node): Node {

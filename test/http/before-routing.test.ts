@@ -3,8 +3,9 @@ import { checkProblem } from '../support/contract.ts';
 import { sendRaw } from '../support/raw.ts';
 import { startTestService } from '../support/service.ts';
 
+const { url, api, app } = await startTestService(t);
+
 t.test('a URL that is not percent-encoded UTF-8 is answered 400', async (t) => {
-  const { url } = await startTestService(t);
   for (const path of [
     '/%zz',
     '/api/v1/menus/%',
@@ -19,7 +20,6 @@ t.test('a URL that is not percent-encoded UTF-8 is answered 400', async (t) => {
 });
 
 t.test('a URL that is too long is answered 414, headers that are too large 431', async (t) => {
-  const { url } = await startTestService(t);
   for (const target of [
     `/api/v1/menus?q=${'x'.repeat(9000)}`,
     `/api/v1/menus/${'1'.repeat(9000)}`,
@@ -54,7 +54,6 @@ const malformed: Record<string, string | Buffer> = {
 };
 
 t.test('what is not valid HTTP is answered 400', async (t) => {
-  const { url } = await startTestService(t);
   for (const [what, bytes] of Object.entries(malformed)) {
     const answer = await sendRaw(url, bytes);
     t.match(answer, { status: 400, body: { code: 'bad_request' } }, what);
@@ -63,7 +62,6 @@ t.test('what is not valid HTTP is answered 400', async (t) => {
 });
 
 t.test('an absolute URL, an unknown expectation and HTTP/1.0 without Host are served', async (t) => {
-  const { url } = await startTestService(t);
   for (const head of [
     `GET ${url}/health/live HTTP/1.1\r\nHost: x`,
     'GET /health/live HTTP/1.1\r\nHost: x\r\nExpect: a-miracle',
@@ -74,7 +72,6 @@ t.test('an absolute URL, an unknown expectation and HTTP/1.0 without Host are se
 });
 
 t.test('chunks that are broken on the way are answered 400', async (t) => {
-  const { url, api } = await startTestService(t);
   const head =
     'POST /api/v1/webhooks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n' +
     `Authorization: Bearer ${await api.token()}\r\nTransfer-Encoding: chunked\r\n\r\n`;
@@ -84,7 +81,6 @@ t.test('chunks that are broken on the way are answered 400', async (t) => {
 });
 
 t.test('a request that does not arrive in time is answered 408', async (t) => {
-  const { url, app } = await startTestService(t);
   Object.assign(app.server, { headersTimeout: 100, requestTimeout: 100 });
   const head = 'POST /api/v1/oauth/token HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n';
   for (const part of [head, `${head}Content-Type: application/x-www-form-urlencoded\r\n\r\ngrant`]) {

@@ -7,8 +7,9 @@ import { startTestService } from '../support/service.ts';
 
 const bundle = JSON.parse(await readFile(new URL('../../generated/openapi.json', import.meta.url), 'utf8'));
 
+const { url, api } = await startTestService(t);
+
 t.test('the contract is published as it was bundled, with a validator', async (t) => {
-  const { url } = await startTestService(t);
   for (const [path, mediaType, read] of [
     ['/openapi.json', 'application/json', (text: string) => JSON.parse(text)],
     ['/openapi.yaml', 'application/yaml', (text: string) => parse(text)],
@@ -31,7 +32,6 @@ t.test('the contract is published as it was bundled, with a validator', async (t
 });
 
 t.test('the reference page loads nothing from outside and may be framed by nobody', async (t) => {
-  const { url } = await startTestService(t);
   const page = await send(url, 'GET', '/docs', {});
   const index = page.status === 200 ? page : await send(url, 'GET', String(page.headers['location']), {});
   t.equal(index.status, 200);
@@ -59,7 +59,6 @@ t.test('the reference page loads nothing from outside and may be framed by nobod
 });
 
 t.test('the published keys verify the tokens, and no private key is among them', async (t) => {
-  const { url, api } = await startTestService(t);
   const { status, body } = await send(url, 'GET', '/.well-known/jwks.json', {});
   t.equal(status, 200);
   for (const key of body.keys) {
@@ -71,7 +70,6 @@ t.test('the published keys verify the tokens, and no private key is among them',
 });
 
 t.test('the service says that it lives and that it is ready, without a token', async (t) => {
-  const { url } = await startTestService(t);
   for (const path of ['/health/live', '/health/ready']) {
     t.match(await send(url, 'GET', path, {}), { status: 200, body: { status: 'ok' } }, path);
     t.equal((await send(url, 'HEAD', path, {})).status, 200);

@@ -1,20 +1,19 @@
-import t, { type Test } from 'tap';
-import type { Answer, Api } from '../support/api.ts';
+import t from 'tap';
+import { listedFaults } from '../../src/http/errors.ts';
+import type { Answer } from '../support/api.ts';
 import { startTestService } from '../support/service.ts';
 
-async function startWithItem(t: Test): Promise<{ api: Api; path: string; menu: string }> {
-  const { api } = await startTestService(t);
-  const { menu_id } = (await api.get('/menus')).body.data[0];
-  const { item_id } = (await api.get(`/menus/${menu_id}/items`)).body.data[0];
-  return { api, path: `/menus/${menu_id}/items/${item_id}`, menu: `/menus/${menu_id}` };
-}
+const { api } = await startTestService(t);
+const { menu_id } = (await api.get('/menus')).body.data[0];
+const { item_id } = (await api.get(`/menus/${menu_id}/items`)).body.data[0];
+const menu = `/menus/${menu_id}`;
+const path = `${menu}/items/${item_id}`;
 
 const json = { 'content-type': 'application/json' };
 const faultsOf = ({ body }: Answer): string[] =>
   body.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`).sort();
 
 t.test('a problem holds what RFC 9457 and the contract name, and nothing else', async (t) => {
-  const { api, path } = await startWithItem(t);
   const headers = { 'x-request-id': 'mine' };
   const answer = await api.put(path, { price: 12.345 }, { headers });
   t.strictSame(answer.body, {
@@ -38,7 +37,7 @@ t.test('a problem holds what RFC 9457 and the contract name, and nothing else', 
 });
 
 t.test('all faults of a body are told at once, each with its JSON Pointer', async (t) => {
-  const { api, path } = await startWithItem(t);
+  const before = (await api.get(path)).body;
   const answer = await api.put(path, {
     name: ' ',
     price: -1,
@@ -66,13 +65,26 @@ t.test('all faults of a body are told at once, each with its JSON Pointer', asyn
   ]) {
     t.ok(faults.includes(fault), `${fault} is among ${faults}`);
   }
-  t.equal((await api.get(path)).body.data.version, 1, 'nothing was changed');
+  t.strictSame((await api.get(path)).body, before, 'nothing was changed');
+});
+
+t.test('faults of body, query and headers are told together', async (t) => {
+  const headers = { 'idempotency-key': 'x'.repeat(129) };
+  const answer = await api.post('/webhooks?dry_run=true&q=%ff', { url: 5, unknown: 1 }, { headers });
+  t.equal(answer.status, 422);
+  t.strictSame(faultsOf(answer), [
+    '/unknown unknown',
+    '/url type',
+    'dry_run unknown',
+    'idempotency-key too_long',
+    'q characters',
+    'q unknown',
+  ]);
 });
 
 t.test('faults without end are cut short', async (t) => {
-  const { api, path } = await startWithItem(t);
   const many = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`field_${index}`, 1]));
-  t.equal((await api.put(path, many)).body.errors.length, 100);
+  t.equal((await api.put(path, many)).body.errors.length, listedFaults);
   const long = await api.put(path, { [`${'🍣'.repeat(3000)}`]: 1 });
   t.match(long, { status: 422, body: { errors: [{ code: 'unknown' }] } });
   t.ok(long.body.detail.isWellFormed() && long.body.errors[0].field.isWellFormed());
@@ -83,7 +95,6 @@ t.test('faults without end are cut short', async (t) => {
 });
 
 t.test('nesting without end is refused as any other wrong type', async (t) => {
-  const { api, path } = await startWithItem(t);
   const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
   for (const body of [deep, `{"allergens":[${deep},${deep}]}`, `{"name":${deep}}`]) {
     t.equal((await api.put(path, undefined, { body, headers: json })).status, 422);
@@ -91,7 +102,6 @@ t.test('nesting without end is refused as any other wrong type', async (t) => {
 });
 
 t.test('a body means what it says: nothing in it is converted', async (t) => {
-  const { api, path } = await startWithItem(t);
   for (const [body, field] of [
     [{ price: '4.5' }, '/price'],
     [{ price: true }, '/price'],
@@ -115,7 +125,6 @@ t.test('a body means what it says: nothing in it is converted', async (t) => {
 });
 
 t.test('prices are exact: two places are kept, a third is refused, never rounded', async (t) => {
-  const { api, path } = await startWithItem(t);
   const put = (price: string) => api.put(path, undefined, { body: `{"price":${price}}`, headers: json });
   const accepted = {
     '0': '0.00', '-0': '0.00', '0.01': '0.01', '0.1': '0.10', '0.29': '0.29', '0.57': '0.57', '1.1': '1.10',
@@ -149,7 +158,6 @@ t.test('prices are exact: two places are kept, a third is refused, never rounded
 });
 
 t.test('whole numbers have their bounds and no fraction', async (t) => {
-  const { api, path } = await startWithItem(t);
   const put = (field: string, number: string) =>
     api.put(path, undefined, { body: `{"${field}":${number}}`, headers: json });
   for (const number of ['0', '2147483647', '1e3', '7.0']) {
@@ -164,7 +172,6 @@ t.test('whole numbers have their bounds and no fraction', async (t) => {
 });
 
 t.test('query values are converted from their one spelling', async (t) => {
-  const { api, menu } = await startWithItem(t);
   for (const query of [
     'limit=1',
     'limit=1000',
@@ -185,7 +192,6 @@ t.test('query values are converted from their one spelling', async (t) => {
 });
 
 t.test('anything else in a query is refused, and the parameter named', async (t) => {
-  const { api, menu } = await startWithItem(t);
   const refused: Record<string, string[]> = {
     limit: ['', '0', '-1', '1001', '1.0', '1e2', '0x10', '01', '+1', '%201', 'abc', '99999999999999999999'],
     is_available: ['', '1', '0', 'TRUE', 'yes', 'null'],
@@ -220,7 +226,6 @@ t.test('anything else in a query is refused, and the parameter named', async (t)
 t.test(
   'an unknown query parameter is refused, since a misspelt filter would silently not filter',
   async (t) => {
-    const { api, menu } = await startWithItem(t);
     const lists = ['/locations', '/menus', `${menu}/items`, '/webhooks'];
     for (const path of lists) {
       for (const name of ['is_availible', 'LIMIT', 'limit[]', '__proto__', 'access_token']) {
@@ -240,7 +245,6 @@ t.test(
 );
 
 t.test('operations that have no 422 take no query, so they ignore one', async (t) => {
-  const { api, path, menu } = await startWithItem(t);
   for (const query of ['x=1', 'limit=0', '%ff', 'q=%00']) {
     t.equal((await api.get(`${menu}?${query}`)).status, 200, `getMenu ${query}`);
     t.equal((await api.get(`${path}?${query}`)).status, 200, `getItem ${query}`);

@@ -3,8 +3,9 @@ import { send } from '../support/api.ts';
 import { checkProblem } from '../support/contract.ts';
 import { startTestService } from '../support/service.ts';
 
+const { url, api, database } = await startTestService(t);
+
 t.test('a sane request id is taken over, any other is replaced', async (t) => {
-  const { url } = await startTestService(t);
   const answerTo = async (id: string) =>
     (await send(url, 'GET', '/health/live', { 'x-request-id': id })).headers['x-request-id'];
   for (const id of ['a', 'req-0196f3a1c2d4', '9.A_z-', 'x'.repeat(128)]) t.equal(await answerTo(id), id);
@@ -24,7 +25,6 @@ t.test('a sane request id is taken over, any other is replaced', async (t) => {
 });
 
 t.test('every answer has a request id of its own, errors in their body too', async (t) => {
-  const { url, api } = await startTestService(t);
   const token = await api.token();
   const requests: [number, string, string, Record<string, string>, string?][] = [
     [200, 'GET', '/api/v1/menus', {}],
@@ -52,7 +52,6 @@ t.test('every answer has a request id of its own, errors in their body too', asy
 });
 
 t.test('an event carries the id of the request that caused it', async (t) => {
-  const { api, database } = await startTestService(t);
   const { menu_id } = (await api.get('/menus')).body.data[0];
   const { item_id } = (await api.get(`/menus/${menu_id}/items`)).body.data[0];
   const headers = { 'x-request-id': 'pos-17' };

@@ -1,13 +1,11 @@
-import t, { type Test } from 'tap';
-import type { Api } from '../support/api.ts';
+import t from 'tap';
 import { startTestService } from '../support/service.ts';
 
-async function startWithItem(t: Test): Promise<{ api: Api; path: string; menu: string }> {
-  const { api } = await startTestService(t);
-  const { menu_id } = (await api.get('/menus')).body.data[0];
-  const { item_id } = (await api.get(`/menus/${menu_id}/items`)).body.data[0];
-  return { api, path: `/menus/${menu_id}/items/${item_id}`, menu: `/menus/${menu_id}` };
-}
+const { api } = await startTestService(t);
+const { menu_id } = (await api.get('/menus')).body.data[0];
+const { item_id } = (await api.get(`/menus/${menu_id}/items`)).body.data[0];
+const menu = `/menus/${menu_id}`;
+const path = `${menu}/items/${item_id}`;
 
 const names = [
   'Crème brûlée',
@@ -37,7 +35,6 @@ const names = [
 ];
 
 t.test('text of every script comes back as it was sent, byte for byte', async (t) => {
-  const { api, path, menu } = await startWithItem(t);
   for (const [index, name] of names.entries()) {
     const description = `${name}\r\n\tand\nmore\u007f\u0001`;
     const fields = { name, description, external_id: name, allergens: [name], dietary_tags: [name] };
@@ -56,7 +53,6 @@ t.test('text of every script comes back as it was sent, byte for byte', async (t
 });
 
 t.test('lengths count characters, not bytes or code units', async (t) => {
-  const { api, path } = await startWithItem(t);
   for (const character of ['x', 'é', '鮭', '🍣']) {
     t.equal(
       (await api.put(path, { name: character.repeat(255) })).status,
@@ -72,7 +68,6 @@ t.test('lengths count characters, not bytes or code units', async (t) => {
 });
 
 t.test('blank names and control characters in them are refused', async (t) => {
-  const { api, path } = await startWithItem(t);
   const refused = [
     '',
     ' ',

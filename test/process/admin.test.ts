@@ -14,7 +14,10 @@ t.setTimeout(120_000);
 
 t.test('on the embedded default it works with and without a running service', async (t) => {
   const env = { DATA_DIR: dataDirectory(t) };
-  const first = await done(t, env, 'create-client', '--account', 'Acme');
+  const command = 'npm run --silent admin -- create-client --account Acme'.split(' ');
+  const made = await runToEnd(t, env, command);
+  t.match(made, { ended: 0, stderr: '', stdout: /^{.*}\n$/ });
+  const first = JSON.parse(made.stdout);
   t.same(Object.keys(first), ['account_id', 'client_id', 'client_secret', 'scopes']);
   t.same(first.scopes, ['menus:read', 'menus:write', 'availability:write', 'webhooks:manage']);
   t.same(postgresOf(env.DATA_DIR), [], 'the server it started for itself is gone');
@@ -132,9 +135,9 @@ function admin(t: Test, env: Record<string, string>, ...args: string[]): Promise
   return runToEnd(t, env, [process.execPath, 'scripts/admin.ts', ...args]);
 }
 
-/** The JSON that the command printed, as an operator calls it; there must be nothing else. */
+/** The JSON that the command printed; there must be nothing else. */
 async function done(t: Test, env: Record<string, string>, ...args: string[]) {
-  const outcome = await runToEnd(t, env, ['npm', 'run', '--silent', 'admin', '--', ...args]);
+  const outcome = await admin(t, env, ...args);
   t.equal(outcome.stderr, '');
   t.equal(outcome.ended, 0);
   t.match(outcome.stdout, /^[{[].*\n$/);

@@ -115,14 +115,15 @@ function pointer(ref: string): Node {
     .reduce((node, key) => node[key.replaceAll('~1', '/').replaceAll('~0', '~')], document);
 }
 
-const compiled = new Map<object, ValidateFunction>();
+const compiled = new Map<object | string, ValidateFunction>();
 
 function compile(schema: object): ValidateFunction {
-  let validate = compiled.get(schema);
+  const { $ref } = schema as { $ref?: string };
+  const key = $ref ?? schema;
+  let validate = compiled.get(key);
   if (!validate) {
-    const { $ref } = schema as { $ref?: string };
     validate = ajv.compile($ref ? { $ref: `contract${$ref}` } : absolute(schema));
-    compiled.set(schema, validate);
+    compiled.set(key, validate);
   }
   return validate;
 }

@@ -4,20 +4,31 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/db/embedded.ts';
 
+export interface ScratchPostgres extends EmbeddedPostgres {
+  /** Stops the server, which cuts every connection, and starts it again on the same data and address. */
+  restart(): Promise<void>;
+}
+
 /** A real Postgres of its own in a temporary directory, gone with `stop`. Nothing survives it, so nothing is synced. */
-export async function startScratchPostgres(settings: Record<string, string> = {}): Promise<EmbeddedPostgres> {
+export async function startScratchPostgres(settings: Record<string, string> = {}): Promise<ScratchPostgres> {
   const directory = join(tmpdir(), `menus-${randomUUID()}`);
-  const server = await startEmbedded(directory, {
-    settings: {
-      fsync: 'off',
-      synchronous_commit: 'off',
-      full_page_writes: 'off',
-      max_connections: '300',
-      ...settings,
-    },
-  });
+  const start = () =>
+    startEmbedded(directory, {
+      settings: {
+        fsync: 'off',
+        synchronous_commit: 'off',
+        full_page_writes: 'off',
+        max_connections: '300',
+        ...settings,
+      },
+    });
+  let server = await start();
   return {
     connection: server.connection,
+    async restart() {
+      await server.stop();
+      server = await start();
+    },
     async stop() {
       await server.stop();
       await rm(directory, { recursive: true, force: true });

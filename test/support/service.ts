@@ -36,6 +36,8 @@ export interface TestService {
 
 export interface TestServiceOptions {
   rateLimitPerMinute?: number;
+  /** A migrated database to use as it is, in place of a clone. */
+  connection?: pg.PoolConfig;
   /** Leads the service to its database by another way, such as a proxy. */
   connect?: (connection: pg.PoolConfig) => Promise<pg.PoolConfig>;
   redisUrl?: string;
@@ -47,7 +49,7 @@ export interface TestServiceOptions {
 
 /** Runs the service on a database of its own, cloned from the template; both are gone when the test ends. */
 export async function startTestService(t: Test, options: TestServiceOptions = {}): Promise<TestService> {
-  const connection = await cloneDatabase(t);
+  const connection = options.connection ?? (await cloneDatabase(t));
   const database = openDatabase(options.connect ? await options.connect(connection) : connection);
   const destination = createDestination({ allowedNetworks: options.allowedNetworks ?? ['127.0.0.0/8'] });
   const metrics = createMetrics(database);
@@ -68,7 +70,7 @@ export async function startTestService(t: Test, options: TestServiceOptions = {}
       seal: createSeal(encryptionKey),
       log: app.log,
       observe: metrics.attempted,
-      idleMs: 10,
+      idleMs: 20,
       retentionDays: 30,
       ...options.worker,
     });

@@ -61,7 +61,9 @@ async function watch(work: () => Promise<void>): Promise<Statement[]> {
   // biome-ignore lint/suspicious/noExplicitAny: stands in for all of pg's overloads
   pg.Client.prototype.query = function (this: pg.Client, config: any, values?: any, callback?: any): any {
     const { name, text, values: own = values } = typeof config === 'string' ? { text: config } : config;
-    seen.push({ text, ...(name && { name }), ...(own && { values: own }) });
+    // As the driver itself chooses between its protocols.
+    const extended = name !== undefined || own?.length > 0;
+    seen.push({ text, ...(name && { name }), ...(extended && { values: own ?? [] }) });
     return Reflect.apply(original, this, [config, values, callback]);
   };
   try {

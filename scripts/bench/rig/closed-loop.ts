@@ -24,7 +24,7 @@ export async function closedLoop(
   variants: readonly number[],
   call: (connection: number, target: number, variant: number) => Promise<void>,
 ): Promise<Sample> {
-  const latencies: number[] = [];
+  const calls: TimedCall[] = [];
   const begin = performance.now() + warmUpMs;
   const end = begin + seconds * 1000;
 
@@ -32,28 +32,38 @@ export async function closedLoop(
     const own = Array.from({ length: variants.length }, (_, target) => target).filter(
       (target) => target % connections === connection % variants.length,
     );
-    for (let turn = 0; performance.now() < end; turn++) {
+    let counted = 0;
+    for (let turn = 0; ; turn++) {
       for (const target of own) {
         const started = performance.now();
-        if (started >= end) return;
+        // Calls may take longer than the round; each connection finishes one that counts.
+        if (started >= end && counted > 0) return;
         await call(connection, target, turn % (variants[target] as number));
-        const ended = performance.now();
-        if (started >= begin && ended <= end) latencies.push(ended - started);
+        if (started < begin) continue;
+        counted += 1;
+        calls.push({ started, ended: performance.now() });
       }
     }
   }
 
   await Promise.all(Array.from({ length: connections }, (_, connection) => run(connection)));
-  return sampleOf(latencies, seconds);
+  return sampleOf(calls, begin);
 }
 
-/** @param latencies in milliseconds, of all calls in this time. */
-export function sampleOf(latencies: number[], seconds: number): Sample {
-  const sorted = latencies.toSorted((a, b) => a - b);
+/** When a call was made and answered, in milliseconds of any one clock. */
+export interface TimedCall {
+  started: number;
+  ended: number;
+}
+
+/** Sums up calls made since `begin`; all that were made are among them. */
+export function sampleOf(calls: readonly TimedCall[], begin: number): Sample {
+  const latencies = calls.map(({ started, ended }) => ended - started).sort((a, b) => a - b);
+  const end = calls.reduce((last, { ended }) => Math.max(last, ended), begin);
   return {
-    perSecond: sorted.length / seconds,
-    p50: percentile(sorted, 0.5),
-    p99: percentile(sorted, 0.99),
+    perSecond: latencies.length / ((end - begin) / 1000),
+    p50: percentile(latencies, 0.5),
+    p99: percentile(latencies, 0.99),
   };
 }
 

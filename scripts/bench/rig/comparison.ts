@@ -18,6 +18,10 @@ export interface Comparison {
   targets(data: BenchData): Call[][];
   /** SQL after which the first call on each target changes something; run before every round. */
   reset?: string;
+  /** For calls of which more at a time would meet on rows. */
+  mostConnections?: number;
+  /** How many times as long a round takes, for calls that take long themselves. */
+  longer?: number;
 }
 
 const table: Table = {
@@ -49,8 +53,10 @@ export function comparison(compared: Comparison): Bench {
   return { name, about, table, run: (rig) => compare(compared, rig) };
 }
 
-async function compare({ name, targets, reset }: Comparison, rig: Rig): Promise<string[][]> {
+async function compare(compared: Comparison, rig: Rig): Promise<string[][]> {
+  const { name, targets, reset, mostConnections = Infinity, longer = 1 } = compared;
   const { options, server, say } = rig;
+  const seconds = options.seconds * longer;
   const service = await startService(server, { ROLE: 'api', ...options.environment });
   const http = startChild<HttpRound, Sample>('http-load.ts');
   const sql = startChild<SqlRound, Sample>('sql-load.ts');
@@ -59,21 +65,22 @@ async function compare({ name, targets, reset }: Comparison, rig: Rig): Promise<
     await prepare();
     const calls = targets(server.data);
     const statements = await captureStatements(server, service.token, calls);
+    const warmUp: Round = { connections: Math.min(16, mostConnections), seconds: longer };
     await prepare();
-    const api = await apiSide(http, service, calls);
+    const api = await apiSide(http, service, calls, warmUp);
     await prepare();
     const sides = {
       api,
-      sql: options.pgbench ? pgbench(server, statements) : await sqlSide(sql, rig, statements),
+      sql: options.pgbench ? pgbench(server, statements) : await sqlSide(sql, rig, statements, warmUp),
     };
     const rows: string[][] = [];
-    for (const connections of options.connections) {
+    for (const connections of options.connections.filter((one) => one <= mostConnections)) {
       const rounds: { api: Sample; sql: Sample }[] = [];
       for (let round = 0; round < options.rounds; round++) {
         await prepare();
-        const api = await sides.api({ connections, seconds: options.seconds });
+        const api = await sides.api({ connections, seconds });
         await prepare();
-        rounds.push({ api, sql: await sides.sql({ connections, seconds: options.seconds }) });
+        rounds.push({ api, sql: await sides.sql({ connections, seconds }) });
       }
       const row = summary(rounds);
       say(`${name}, ${connections} connections: ${row[0]}/s, SQL alone ${row[3]}/s, ratio ${row.at(-1)}`);
@@ -87,13 +94,12 @@ async function compare({ name, targets, reset }: Comparison, rig: Rig): Promise<
 
 type Side = (round: Round) => Promise<Sample>;
 
-const warmUp: Round = { connections: 16, seconds: 1 };
-
 /** A side once its code is compiled and its caches are filled, as after the first seconds of any service. */
 async function apiSide(
   child: Child<HttpRound, Sample>,
   { origin, token }: Service,
   targets: Call[][],
+  warmUp: Round,
 ): Promise<Side> {
   await child.ask({ origin, token, targets, ...warmUp });
   return (round) => child.ask({ origin, token, ...round });
@@ -103,6 +109,7 @@ async function sqlSide(
   child: Child<SqlRound, Sample>,
   { server: { connection } }: Rig,
   targets: Statement[][][],
+  warmUp: Round,
 ): Promise<Side> {
   await child.ask({ server: connection, targets, ...warmUp });
   return (round) => child.ask({ server: connection, ...round });
@@ -116,12 +123,16 @@ async function execute(connection: pg.ClientConfig, text: string): Promise<void>
 
 function summary(rounds: { api: Sample; sql: Sample }[]): string[] {
   const side = (name: 'api' | 'sql') => [
-    Math.round(median(rounds.map((round) => round[name].perSecond))).toLocaleString('en'),
+    rate(median(rounds.map((round) => round[name].perSecond))),
     median(rounds.map((round) => round[name].p50)).toFixed(2),
     median(rounds.map((round) => round[name].p99)).toFixed(2),
   ];
   const ratio = median(rounds.map(({ api, sql }) => api.perSecond / sql.perSecond));
   return [...side('api'), ...side('sql'), ratio.toFixed(2)];
+}
+
+function rate(perSecond: number): string {
+  return perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond).toLocaleString('en');
 }
 
 function median(values: number[]): number {

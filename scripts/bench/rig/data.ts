@@ -8,14 +8,14 @@ import { demoLocations } from '../../demo/data.ts';
 export interface BenchData {
   client_id: string;
   client_secret: string;
-  account_id: number;
-  location_id: number;
   /** Menus of 60 items in 6 categories. */
   smallMenus: number[];
+  /** The first item of each small menu: no two share a row, nor the row of their menu. */
+  items: { menu_id: number; category_id: number; item_id: number }[];
   /** Menus of 500 items in 20 categories. */
-  largeMenus: number[];
-  /** One item of each small menu: no two share a row, nor the row of their menu. */
-  items: { menu_id: number; item_id: number }[];
+  largeMenus: { menu_id: number; item_ids: number[] }[];
+  /** 5,000 items in 50 categories. */
+  hugeMenu: { menu_id: number; categories: { category_id: number; external_ids: string[] }[] };
 }
 
 /** Fills an empty database; the items' texts, prices and labels are those of the demo account. */
@@ -33,15 +33,49 @@ export async function seed(database: Database): Promise<BenchData> {
   const place = { account_id, location_id };
   const smallMenus = await insertMenus(database, place, { menus: 500, categories: 6, items: 10 });
   const largeMenus = await insertMenus(database, place, { menus: 20, categories: 20, items: 25 });
-  const items = await database
-    .selectFrom('item')
-    .select(['menu_id', (eb) => eb.fn.min('item_id').as('item_id')])
-    .where(sql<boolean>`menu_id = any (${smallMenus}::bigint[])`)
-    .groupBy('menu_id')
-    .orderBy('menu_id')
-    .execute();
+  const [hugeMenu = 0] = await insertMenus(database, place, { menus: 1, categories: 50, items: 100 });
   await sql`vacuum analyze`.execute(database);
-  return { client_id, client_secret, ...place, smallMenus, largeMenus, items };
+  return {
+    client_id,
+    client_secret,
+    smallMenus,
+    items: await firstItems(database, smallMenus),
+    largeMenus: await itemIds(database, largeMenus),
+    hugeMenu: { menu_id: hugeMenu, categories: await externalIds(database, hugeMenu) },
+  };
+}
+
+async function firstItems(database: Database, menus: number[]): Promise<BenchData['items']> {
+  return database
+    .selectFrom('item')
+    .distinctOn('menu_id')
+    .select(['menu_id', 'category_id', 'item_id'])
+    .where(sql<boolean>`menu_id = any (${menus}::bigint[])`)
+    .orderBy('menu_id')
+    .orderBy('item_id')
+    .execute();
+}
+
+async function itemIds(database: Database, menus: number[]): Promise<BenchData['largeMenus']> {
+  return database
+    .selectFrom('item')
+    .select(['menu_id', sql<number[]>`array_agg(item_id order by item_id)`.as('item_ids')])
+    .where(sql<boolean>`menu_id = any (${menus}::bigint[])`)
+    .groupBy('menu_id')
+    .execute();
+}
+
+async function externalIds(
+  database: Database,
+  menu_id: number,
+): Promise<BenchData['hugeMenu']['categories']> {
+  return database
+    .selectFrom('item')
+    .select(['category_id', sql<string[]>`array_agg(external_id order by sort_order)`.as('external_ids')])
+    .where('menu_id', '=', menu_id)
+    .groupBy('category_id')
+    .orderBy('category_id')
+    .execute();
 }
 
 const templates = demoLocations

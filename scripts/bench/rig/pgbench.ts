@@ -49,7 +49,7 @@ export function pgbench(
       ],
       { env: { ...process.env, PGOPTIONS: options } },
     );
-    return readLogs(scripts, seconds);
+    return readLogs(scripts);
   };
 }
 
@@ -73,21 +73,20 @@ function script({ text, values }: Statement, index: number): string {
 }
 
 /** A line a call: connection, number, microseconds, script, and when it ended in seconds and microseconds. */
-function readLogs(directory: string, seconds: number): Sample {
+function readLogs(directory: string): Sample {
   const logs = readdirSync(directory).filter((name) => name.startsWith('log.'));
   const calls = logs.flatMap((name) => {
     const lines = readFileSync(join(directory, name), 'utf8').trim().split('\n');
     rmSync(join(directory, name));
     return lines.map((line) => {
-      const fields = line.split(' ').map(Number);
-      const [, , took = 0, , atSeconds = 0, atMicroseconds = 0] = fields;
-      return { ms: took / 1000, ended: atSeconds * 1000 + atMicroseconds / 1000 };
+      const [, , took = 0, , seconds = 0, microseconds = 0] = line.split(' ').map(Number);
+      const ended = seconds * 1000 + microseconds / 1000;
+      return { started: ended - took / 1000, ended };
     });
   });
-  const begin = calls.reduce((first, { ms, ended }) => Math.min(first, ended - ms), Infinity) + warmUpMs;
-  const counted = calls.filter(({ ms, ended }) => ended - ms >= begin && ended <= begin + seconds * 1000);
+  const begin = calls.reduce((first, { started }) => Math.min(first, started), Infinity) + warmUpMs;
   return sampleOf(
-    counted.map(({ ms }) => ms),
-    seconds,
+    calls.filter(({ started }) => started >= begin),
+    begin,
   );
 }

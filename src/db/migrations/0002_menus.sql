@@ -50,7 +50,7 @@ create table category (
   updated_at timestamptz(3) not null default now(),
   version bigint not null default 1,
   primary key (category_id, account_id),
-  foreign key (menu_id, account_id) references menu (menu_id, account_id),
+  constraint category_menu foreign key (menu_id, account_id) references menu (menu_id, account_id),
   unique (menu_id, category_id, account_id),
   constraint category_external_id unique (menu_id, account_id, external_id)
 ) with (fillfactor = 85);

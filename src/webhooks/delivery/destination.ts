@@ -63,7 +63,8 @@ export function createDestination(options: {
   const agent = new Agent({
     connect: (target, callback) => (target.protocol === 'https:' ? secure : plain)(target, callback),
     allowH2: false,
-    connections: socketsPerOrigin,
+    // No bound of its own: many endpoints may share a host, and one that hangs must not use up what they share.
+    connections: null,
     // The sender has one clock for the whole attempt.
     headersTimeout: 0,
     bodyTimeout: 0,
@@ -96,7 +97,6 @@ export function createDestination(options: {
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Permit = (address: Address) => boolean;
 
-const socketsPerOrigin = 128;
 const connectMs = 15_000;
 const checkMs = 2_000;
 

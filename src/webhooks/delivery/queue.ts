@@ -108,17 +108,17 @@ export async function recordOutcomes(database: Database, outcomes: Outcome[]): P
   const webhookIds = [...new Set(outcomes.map(({ claim }) => claim.webhook_id))];
   await database.transaction().execute(async (transaction) => {
     await lockEndpoints(transaction, webhookIds);
-    const written = new Set(await writeOutcomes(transaction, outcomes));
-    const recorded = outcomes.filter(({ claim }) => written.has(claim.delivery_id));
+    const recorded = await writeOutcomes(transaction, outcomes);
     const ended = recorded.filter(({ state }) => state !== 'pending').map(({ claim }) => claim);
     if (ended.length > 0) await promoteHeads(transaction, ended);
     if (recorded.length > 0) await noteHealth(transaction, impressionsOf(recorded));
   });
 }
 
-async function writeOutcomes(transaction: Transaction<DB>, outcomes: Outcome[]): Promise<number[]> {
+/** Answers those whose lease was still theirs. A batch may hold two of one delivery, when the first waited too long. */
+async function writeOutcomes(transaction: Transaction<DB>, outcomes: Outcome[]): Promise<Outcome[]> {
   const column = <T>(value: (outcome: Outcome) => T) => outcomes.map(value);
-  const { rows } = await sql<{ delivery_id: number }>`
+  const { rows } = await sql<{ place: number }>`
     with outcome as (
       select * from unnest(
         ${column(({ claim }) => claim.delivery_id)}::bigint[],
@@ -132,8 +132,8 @@ async function writeOutcomes(transaction: Transaction<DB>, outcomes: Outcome[]):
         ${column(({ result }) => result.status)}::smallint[],
         ${column(({ result }) => result.error)}::text[],
         ${column(({ result }) => result.responseExcerpt)}::text[]
-      ) as outcome (delivery_id, account_id, lease, number, new_state, retry_in_ms, started_at, duration_ms, status,
-        error, response_excerpt)
+      ) with ordinality as outcome (delivery_id, account_id, lease, number, new_state, retry_in_ms, started_at,
+        duration_ms, status, error, response_excerpt, place)
     ),
     recorded as (
       update delivery
@@ -142,16 +142,17 @@ async function writeOutcomes(transaction: Transaction<DB>, outcomes: Outcome[]):
       from outcome
       where delivery.delivery_id = outcome.delivery_id and delivery.account_id = outcome.account_id
         and state = 'pending' and leased_until = lease
-      returning delivery.delivery_id, delivery.account_id
+      returning outcome.*
     ),
     logged as (
       insert into attempt
         (delivery_id, account_id, number, started_at, duration_ms, status, error, response_excerpt)
       select delivery_id, account_id, number, started_at, duration_ms, status, error, response_excerpt
-      from outcome join recorded using (delivery_id, account_id)
+      from recorded
     )
-    select delivery_id from recorded`.execute(transaction);
-  return rows.map((row) => row.delivery_id);
+    select place from recorded`.execute(transaction);
+  const places = new Set(rows.map(({ place }) => place));
+  return outcomes.filter((_, index) => places.has(index + 1));
 }
 
 function impressionsOf(outcomes: Outcome[]): Impression[] {

@@ -1,0 +1,48 @@
+import { sql } from 'kysely';
+import type { Test } from 'tap';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import { cloneDatabase } from './service.ts';
+
+/*
+ * A queue without an API in front: events and webhooks put straight into a database.
+ */
+
+/** A database of its own with so many webhooks of one account. */
+export async function withWebhooks(t: Test, count: number, pool: { max?: number } = {}): Promise<Database> {
+  const database = openDatabase(await cloneDatabase(t), pool);
+  t.teardown(() => database.destroy());
+  await sql`insert into webhook (account_id, url)
+    select 1, 'https://example.com/' from generate_series(1, ${count}::int)`.execute(database);
+  return database;
+}
+
+export async function webhookIds(database: Database): Promise<number[]> {
+  const rows = await database.selectFrom('webhook').select('webhook_id').orderBy('webhook_id').execute();
+  return rows.map((row) => row.webhook_id);
+}
+
+/** Events of one account, not yet relayed. */
+export async function addEvents(
+  database: Database,
+  { count, records }: { count: number; records: number },
+): Promise<void> {
+  await sql`insert into event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select uuidv7(), 1, 'item.toggled', 'item:' || n % ${records}, 1, 1, '{}'
+    from generate_series(1, ${count}::int) as n`.execute(database);
+}
+
+/** What an endpoint collects while it is down, as the relay would have queued it. */
+export async function addBacklog(database: Database, webhookId: number, count: number, records: number) {
+  await sql`
+    with added as (
+      insert into event (event_id, account_id, type, record, location_id, menu_id, payload, relayed)
+      select uuidv7(), 1, 'item.toggled', 'backlog:' || n % ${records}, 1, 1, '{}', true
+      from generate_series(1, ${count}::int) as n
+      returning event_id, sequence, type, record
+    )
+    insert into delivery (account_id, webhook_id, event_id, event_sequence, event_type, record, state, next_attempt_at)
+    select 1, ${webhookId}, event_id, sequence, type, record, case when place = 1 then 'pending' else 'held' end,
+      case when place = 1 then now() end
+    from (select *, row_number() over (partition by record order by sequence) as place from added) as added
+  `.execute(database);
+}
