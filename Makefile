@@ -1,6 +1,8 @@
 # The runtime is the Node that package-lock.json pins, not the machine's; each target first installs what is missing.
 node := node_modules/.bin/node
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+# Compiled code is kept: a start takes half the time.
+export NODE_COMPILE_CACHE := $(CURDIR)/node_modules/.cache/node
 export REDOCLY_TELEMETRY := off
 export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 

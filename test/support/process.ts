@@ -130,7 +130,7 @@ function launch(t: Test, [program = '', ...args]: string[], env: Record<string, 
     cwd: root,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env['PATH'], HOME: process.env['HOME'], ...env },
+    env: { ...inherited(), ...env },
   });
   const pid = child.pid as number;
   const printed = { stdout: '', stderr: '' };
@@ -141,6 +141,11 @@ function launch(t: Test, [program = '', ...args]: string[], env: Record<string, 
     ([status, signal]): Outcome => ({ ...printed, ended: status ?? signal }),
   );
   return { pid, printed, stdout: child.stdout, end };
+}
+
+function inherited(): NodeJS.ProcessEnv {
+  const names = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE'];
+  return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
 }
 
 function endGroup({ pid, exitCode, signalCode }: ChildProcess): void {
