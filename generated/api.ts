@@ -4228,8 +4228,8 @@ export interface components {
          *     (`reused`).
          *
          *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-         *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
-         *     5xx: nothing was changed then, and a repeat is a new try.
+         *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
+         *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
          * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
          */
         IdempotencyKey: string;
@@ -4579,8 +4579,8 @@ export interface operations {
                  *     (`reused`).
                  *
                  *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
-                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
+                 *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4903,8 +4903,8 @@ export interface operations {
                  *     (`reused`).
                  *
                  *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
-                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
+                 *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5159,8 +5159,8 @@ export interface operations {
                  *     (`reused`).
                  *
                  *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
-                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
+                 *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5299,8 +5299,8 @@ export interface operations {
                  *     (`reused`).
                  *
                  *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
-                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
+                 *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -5828,8 +5828,8 @@ export interface operations {
                  *     (`reused`).
                  *
                  *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
-                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
+                 *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6106,8 +6106,8 @@ export interface operations {
                  *     (`reused`).
                  *
                  *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
-                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
+                 *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6258,8 +6258,8 @@ export interface operations {
                  *     (`reused`).
                  *
                  *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
-                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
+                 *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6442,8 +6442,8 @@ export interface operations {
                  *     (`reused`).
                  *
                  *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
-                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
+                 *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6842,8 +6842,8 @@ export interface operations {
                  *     (`reused`).
                  *
                  *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
-                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
+                 *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6917,8 +6917,8 @@ export interface operations {
                  *     (`reused`).
                  *
                  *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
-                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
+                 *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7050,8 +7050,8 @@ export interface operations {
                  *     (`reused`).
                  *
                  *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
-                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
+                 *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -7137,8 +7137,8 @@ export interface operations {
                  *     (`reused`).
                  *
                  *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema, 429) and every
-                 *     5xx: nothing was changed then, and a repeat is a new try.
+                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
+                 *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];

@@ -1,4 +1,5 @@
 /** Measures the service; --help tells how. Progress goes to stderr, the tables to stdout. */
+import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Bench, Options } from './bench.ts';
 import { benches, firstBenches } from './benches.ts';
@@ -43,6 +44,11 @@ async function main(): Promise<void> {
   const started = performance.now();
   const say = (line: string) =>
     console.error(`${Math.round((performance.now() - started) / 1000)} s  ${line}`);
+  const [load = 0] = loadavg();
+  if (load > availableParallelism() / 2) {
+    // One process of the service then gets a smaller share of the cores than the many of PostgreSQL.
+    say(`this machine is busy (load ${load.toFixed(1)}): ratios come out lower than on a quiet one`);
+  }
   say('starting PostgreSQL and filling it');
   const server = await startServer();
   try {
@@ -52,7 +58,9 @@ async function main(): Promise<void> {
       results.push({ table: bench.table, rows });
     }
     const command = ['npm run bench --', ...process.argv.slice(2)].join(' ').replace(/ --$/, '');
-    console.log(`\`${command}\` on ${machineFacts(server.version)}${by(options)}\n\n${report(results)}`);
+    console.log(
+      `\`${command}\` on ${machineFacts(server.version, load)}${by(options)}\n\n${report(results)}`,
+    );
   } finally {
     await server.stop();
   }
@@ -94,9 +102,9 @@ function readOptions(values: ReturnType<typeof readArguments>['values']): Option
   return {
     quick,
     pgbench,
-    rounds: positive('rounds', values.rounds ?? (quick ? '1' : '3')),
+    rounds: whole('rounds', values.rounds ?? (quick ? '1' : '3')),
     seconds: positive('seconds', values.seconds ?? (quick ? '0.5' : '1.5')),
-    connections: (values.connections ?? '1,16,64').split(',').map((one) => positive('connections', one)),
+    connections: (values.connections ?? '1,16,64').split(',').map((one) => whole('connections', one)),
     environment: Object.fromEntries((values.set ?? []).map(assignment)),
   };
 }
@@ -105,6 +113,11 @@ function positive(name: string, text: string): number {
   const value = Number(text);
   if (value > 0 && Number.isFinite(value)) return value;
   throw new UsageError(`--${name} takes numbers above 0, not "${text}"`);
+}
+
+function whole(name: string, text: string): number {
+  if (Number.isInteger(Number(text))) return positive(name, text);
+  throw new UsageError(`--${name} takes whole numbers, not "${text}"`);
 }
 
 function assignment(text: string): [string, string] {

@@ -15,8 +15,8 @@ import { refusal } from './problem.ts';
  * that carries a key pays for it. The primary key of idempotency_key decides who was first; the advisory lock only
  * tells that the first is under way, so that a repeat is answered 409 at once instead of waiting for it.
  *
- * Kept is what the operation itself answered, refusals included. Not kept is what was answered before it began and
- * what failed on our side: nothing was done then, and a repeat is a new try.
+ * Kept is what the operation itself answered, refusals included. Not kept is what was answered before it began, what
+ * failed on our side, and what asks for another try (409, 429): nothing was done then, and a repeat is a new try.
  */
 
 export interface Answer {
@@ -130,7 +130,7 @@ async function outcomeOf(transaction: Database, perform: () => Promise<Answer>):
     return await perform();
   } catch (thrown) {
     const refused = refusal(thrown);
-    if (!refused) throw thrown;
+    if (!refused || [409, 429].includes(refused.status)) throw thrown;
     await transaction.executeQuery(CompiledQuery.raw('rollback to savepoint performance'));
     return refused;
   }

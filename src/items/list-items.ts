@@ -44,14 +44,16 @@ function given<T>(value: T | undefined, condition: (value: T) => RawBuilder<bool
   return value === undefined ? [] : [condition(value)];
 }
 
-// An empty list declares nothing, so it is no "free from"; a missed capital letter must not hide an allergen.
+// An empty list declares nothing, so it is no "free from"; another spelling of a label must not hide an allergen.
 function declaredFreeOf(allergens: string[]): RawBuilder<boolean> {
   return sql`(allergens <> '{}' and not exists (
     select from unnest(allergens) as declared, unnest(${allergens}::text[]) as avoided
-    where lower(declared) = lower(avoided)))`;
+    where btrim(search_text(declared)) = btrim(search_text(avoided))))`;
 }
 
+// The index is of both texts in one, where a match could begin in the name and end in the description.
 function matches(q: string): RawBuilder<boolean> {
   const pattern = sql`'%' || regexp_replace(search_text(${q}), '([\\\\%_])', '\\\\\\1', 'g') || '%'`;
-  return sql`search_text(name || ' ' || description) like ${pattern}`;
+  return sql`search_text(name || ' ' || description) like ${pattern}
+    and (search_text(name) like ${pattern} or search_text(description) like ${pattern})`;
 }

@@ -42,8 +42,9 @@ type Values = MenuKey & { if_match: string[] | null; request_id: string };
  * menu was locked is not locked itself, and would be out of order now: nothing is deleted then.
  */
 async function deleteLocked(transaction: Database, values: Values): Promise<Outcome> {
-  const { categories } = await lockContent(transaction, values);
-  const [outcome] = await deleteRows(transaction, { ...values, locked: categories });
+  const locked = await lockContent(transaction, values);
+  if (!locked) return { deleted: false, grown: false };
+  const [outcome] = await deleteRows(transaction, { ...values, locked: locked.categories });
   if (!outcome) throw new Error('the delete told no outcome');
   return outcome;
 }

@@ -6,16 +6,16 @@ import type { MenuKey } from './menu.ts';
 /**
  * Locks a menu and everything in it against other writers, in the order that every write locks in: categories,
  * items, menu. What is put into the menu before the menu itself is locked may be missed.
- * @returns how many categories and items are locked.
+ * @returns how many categories and items are locked; undefined when the account has no such menu.
  */
 export async function lockContent(
   transaction: Database,
   key: MenuKey,
-): Promise<{ categories: number; items: number }> {
+): Promise<{ categories: number; items: number } | undefined> {
   const [categories] = await lockCategories(transaction, key);
   const [items] = await lockItems(transaction, key);
-  await lockMenu(transaction, key);
-  return { categories: categories?.locked ?? 0, items: items?.locked ?? 0 };
+  const [menu] = await lockMenu(transaction, key);
+  return menu && { categories: categories?.locked ?? 0, items: items?.locked ?? 0 };
 }
 
 interface Locked {

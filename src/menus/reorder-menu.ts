@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
-import { reachOf, requireReach, withinReach } from '../accounts/reach.ts';
+import { reachOf, requireReach } from '../accounts/reach.ts';
 import { categoryJson, changedCategory } from '../categories/category.ts';
-import type { Database } from '../db/database.ts';
 import { build, statement } from '../db/statement.ts';
 import { recordEvents } from '../events/record.ts';
 import { acceptedTags, requireMatch } from '../http/conditional.ts';
@@ -9,76 +8,48 @@ import type { Call, Reply } from '../http/handler.ts';
 import { data } from '../http/json.ts';
 import { ok } from '../http/reply.ts';
 import { changedItem, storedItemJson } from '../items/item.ts';
+import { lockStored } from './content/lock.ts';
+import type { StoredMenu } from './content/stored.ts';
 import { type MenuKey, requireMenu, touchMenus } from './menu.ts';
-import { selectMenuDetail, selectMenuTag } from './menu-detail.ts';
+import { selectMenuDetail } from './menu-detail.ts';
 import { type Moves, movesTo, type Places } from './order.ts';
 
 /**
- * Sets the whole order of a menu, in one transaction: the order can be compared with the menu only once nobody else
- * can change it. That is so when the menu is locked, since every write inside it locks it too.
+ * Sets the whole order of a menu, in one transaction with its events: the order can be compared with the menu only
+ * while nobody else can change it.
  */
 export async function reorderMenu(call: Call<'reorderMenu'>): Promise<Reply<'reorderMenu'>> {
-  const { database, params, body, caller, headers, requestId, eventCommitted } = call;
+  const { database, params, caller, eventCommitted } = call;
+  for (;;) {
+    await requireMenu(database, params.menu_id, caller);
+    const done = await putInOrder(call);
+    if (!done) continue;
+    if (done.hasMoved) eventCommitted();
+    return ok(data(done.menu), { ETag: done.etag });
+  }
+}
+
+/** Undefined when something came into the menu, or the menu went, while it was being locked. */
+async function putInOrder({ database, params, body, caller, headers, requestId }: Call<'reorderMenu'>) {
   const key = { ...params, ...reachOf(caller) };
-  const { row, hasMoved } = await database.transaction().execute(async (transaction) => {
-    const places = await lockPlaces(transaction, key);
-    await requireMenu(transaction, params.menu_id, caller);
-    await requireTag(transaction, key, acceptedTags(headers['if-match']));
-    const moves = movesTo(body.categories, places);
+  return database.transaction().execute(async (transaction) => {
+    const stored = await lockStored(transaction, key);
+    if (!stored) return undefined;
+    requireMatch(acceptedTags(headers['if-match']), stored.etag);
+    const moves = movesTo(body.categories, placesIn(stored));
     const hasMoved = moves.categories.length + moves.items.length > 0;
     if (hasMoved) await move(transaction, { ...key, ...columnsOf(moves), request_id: requestId });
     const [row] = await selectMenuDetail(transaction, key);
-    return { row, hasMoved };
+    return { ...requireReach(row, 'menu'), hasMoved };
   });
-  if (hasMoved) eventCommitted();
-  const { menu, etag } = requireReach(row, 'menu');
-  return ok(data(menu), { ETag: etag });
 }
 
-/** Locks the menu and all in it, in the order that touchMenus tells of. */
-async function lockPlaces(transaction: Database, key: MenuKey): Promise<Places> {
-  const categories = await lockCategories(transaction, key);
-  const items = await lockItems(transaction, key);
-  await lockMenu(transaction, key);
+function placesIn({ categories, items }: StoredMenu): Places {
   return {
-    categories: new Map(categories.map((place) => [place.category_id, place])),
-    items: new Map(items.map((place) => [place.item_id, place])),
+    categories: new Map(categories.map((category) => [category.category_id, category])),
+    items: new Map(items.map((item) => [item.item_id, item])),
   };
 }
-
-async function requireTag(transaction: Database, key: MenuKey, accepted: string[] | null): Promise<void> {
-  const [current] = accepted ? await selectMenuTag(transaction, key) : [];
-  if (current) requireMatch(accepted, current.etag);
-}
-
-const lockCategories = statement<MenuKey, { category_id: number; sort_order: number }>((p) =>
-  build
-    .selectFrom('category')
-    .select(['category_id', 'sort_order'])
-    .where('menu_id', '=', p('menu_id', 'bigint'))
-    .where(withinReach(p, 'category'))
-    .orderBy('category_id')
-    .forNoKeyUpdate(),
-);
-
-const lockItems = statement<MenuKey, { item_id: number; category_id: number; sort_order: number }>((p) =>
-  build
-    .selectFrom('item')
-    .select(['item_id', 'category_id', 'sort_order'])
-    .where('menu_id', '=', p('menu_id', 'bigint'))
-    .where(withinReach(p, 'item'))
-    .orderBy('item_id')
-    .forNoKeyUpdate(),
-);
-
-const lockMenu = statement<MenuKey, { menu_id: number }>((p) =>
-  build
-    .selectFrom('menu')
-    .select('menu_id')
-    .where('menu_id', '=', p('menu_id', 'bigint'))
-    .where(withinReach(p, 'menu'))
-    .forNoKeyUpdate(),
-);
 
 interface Columns {
   category_ids: number[];

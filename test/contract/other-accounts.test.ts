@@ -56,11 +56,9 @@ t.test('another account: ids in the body reach nothing, and no field moves a rec
     for (const field of ['account_id', 'version', 'granted_location_ids']) {
       const body = { ...example, [field]: account_id };
       const answer = await send(service.api, call, victim, { body });
-      t.match(
-        answer.body,
-        { status: 422, errors: [{ field: `/${field}`, code: 'unknown' }] },
-        `${call.id} ${field}`,
-      );
+      t.equal(answer.status, 422, `${call.id} ${field}`);
+      const fault = answer.body.errors.find((one: { field: string }) => one.field === `/${field}`);
+      t.equal(fault?.code, 'unknown', `${call.id} ${field}`);
     }
   }
   t.strictSame(await checksumOf(service.database, account_id), before);

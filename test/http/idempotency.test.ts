@@ -3,10 +3,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { CompiledQuery, sql } from 'kysely';
 import t from 'tap';
 import { buildApp } from '../../src/app.ts';
-import type { Database } from '../../src/db/database.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
 import { removeOldKeys } from '../../src/http/idempotency.ts';
 import { createDestination } from '../../src/webhooks/delivery/destination.ts';
 import { createApi } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
 import { encryptionKey, startTestService } from '../support/service.ts';
 
 t.test('with one Idempotency-Key a call takes place once', async (t) => {
@@ -153,6 +154,17 @@ t.test('with one Idempotency-Key a call takes place once', async (t) => {
     );
   });
 
+  t.test('what asks for another try is not kept', async (t) => {
+    const { webhook_id } = (await api.post('/webhooks', webhook)).body.data;
+    const path = `/webhooks/${webhook_id}/replay`;
+    const since = { since: '2026-01-01T00:00:00Z' };
+    t.equal((await api.post(path, since)).status, 202);
+    const headers = withKey();
+    t.equal((await api.post(path, since, { headers })).status, 409, 'the first is still being queued');
+    await database.deleteFrom('replay').execute();
+    t.equal((await api.post(path, since, { headers })).status, 202);
+  });
+
   t.test('a key holds 1 to 128 characters', async (t) => {
     const longest = { 'idempotency-key': 'k'.repeat(128) };
     t.equal((await api.post('/webhooks', webhook, { headers: longest })).status, 201);
@@ -225,6 +237,21 @@ t.test('a key survives a restart, and the relay hears of an event once it is com
   t.equal(answers[1]?.text, answers[0]?.text);
   t.strictSame(await Promise.all(seen), [1]);
   t.strictSame((await api.get('/menus/1/items/1')).body, answers[0]?.body);
+});
+
+t.test('the worker removes the keys that are too old', async (t) => {
+  const { database } = await startTestService(t, {
+    worker: {},
+    connect: async (connection) => {
+      const before = openDatabase(connection, { max: 1 });
+      await sql`insert into idempotency_key (client_id, account_id, path, key, body_hash, sealed_answer, created_at)
+        select 'client', 1, '/', 'key ' || age, '', '', now() - age * interval '1 hour'
+        from generate_series(20, 30) as age`.execute(before);
+      await before.destroy();
+      return connection;
+    },
+  });
+  await eventually('four are left', async () => (await countOf(database, 'idempotency_key')) === 4);
 });
 
 function withKey(): { 'idempotency-key': string } {

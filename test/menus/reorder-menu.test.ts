@@ -123,9 +123,9 @@ t.test('reorderMenu', async (t) => {
         ['/categories/0/items/1', 'duplicate', 'names the same item as /categories/0/items/0'],
         ['/categories/1/items/1', 'not_found', 'is no item of this menu'],
         ['/categories/1/items/2', 'duplicate', 'names the same item as /categories/0/items/0'],
+        ['/categories', 'missing', `leaves out item ${C}`],
         ['/categories', 'missing', `leaves out item ${T}`],
         ['/categories', 'missing', `leaves out item ${E}`],
-        ['/categories', 'missing', `leaves out item ${C}`],
       ],
     );
     t.equal((await api.put(path, { categories: [] })).status, 422);

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/database.ts';
 
-const patienceMs = 15_000;
+const patienceMs = 60_000;
 
 /**
  * Asks again and again until there is an answer.
  * @returns the first answer that is neither undefined nor false.
- * @throws after 15 seconds, naming what was awaited.
+ * @throws after a minute, naming what was awaited.
  */
 export async function eventually<T>(what: string, ask: () => Promise<T | undefined | false>): Promise<T> {
   const deadline = performance.now() + patienceMs;

@@ -40,7 +40,7 @@ export interface Receiver {
 /** Leaves the sender waiting. */
 export const hang: Answer = () => {};
 
-const patienceMs = 15_000;
+const patienceMs = 60_000;
 
 /** A real HTTP server on loopback that records what it is sent; it answers 204 unless told otherwise. */
 export async function startReceiver(t: Test, answer: Receiver['answer'] = () => 204): Promise<Receiver> {

@@ -70,7 +70,7 @@ export async function startTestService(t: Test, options: TestServiceOptions = {}
       seal: createSeal(encryptionKey),
       log: app.log,
       observe: metrics.attempted,
-      idleMs: 10,
+      idleMs: 20,
       retentionDays: 30,
       ...options.worker,
     });

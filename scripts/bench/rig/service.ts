@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchServer } from './server.ts';
@@ -14,7 +15,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** @param environment settings beside those that every bench has: any port, limits out of reach. */
+/** @param environment settings beside those that every bench has: a free port, limits out of reach. */
 export async function startService(
   server: BenchServer,
   environment: Record<string, string>,
@@ -28,7 +29,7 @@ export async function startService(
       PATH: process.env['PATH'],
       DATABASE_URL: connectionString(server.connection),
       ENCRYPTION_KEY: server.encryptionKey.toString('base64'),
-      PORT: '0',
+      PORT: String(await freePort()),
       RATE_LIMIT_PER_MINUTE: '1000000000',
       WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
       ...environment,
@@ -51,6 +52,16 @@ export async function startService(
     await stop();
     throw error;
   }
+}
+
+// Several processes that share a port (WORKERS) need to know it beforehand.
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }
 
 function connectionString({ host, port, user, database }: BenchServer['connection']): string {

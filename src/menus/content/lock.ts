@@ -10,7 +10,7 @@ import { readStored, type StoredMenu } from './stored.ts';
  */
 export async function lockStored(transaction: Database, key: MenuKey): Promise<StoredMenu | undefined> {
   const locked = await lockContent(transaction, key);
-  const stored = await readStored(transaction, key);
-  const whole = stored?.categories.length === locked.categories && stored?.items.length === locked.items;
+  const stored = locked && (await readStored(transaction, key));
+  const whole = stored?.categories.length === locked?.categories && stored?.items.length === locked?.items;
   return whole ? stored : undefined;
 }

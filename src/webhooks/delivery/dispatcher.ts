@@ -45,7 +45,7 @@ const stopPatienceMs = 5_000;
 
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { database, send, seal, log, retryDelay = nextDelayMs, observe = () => {} } = options;
-  const { concurrency = 1024, perEndpoint = 64, leaseMs = 30_000, idleMs = 50 } = options;
+  const { concurrency = 1024, perEndpoint = 64, leaseMs = 30_000, idleMs = 200 } = options;
   const busy = new Map<number, number>();
   const underWay = new Set<Promise<void>>();
   let places = concurrency;
@@ -54,19 +54,20 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const results = startLoop('results', writeResults, { idleMs: 1_000, log });
   const claims = startLoop('claims', claimMore, { idleMs, log });
 
+  // One round takes all that is due and has a place; there is more to take once a place is free, which nudges.
   async function claimMore(): Promise<boolean> {
     if (places === 0) return false;
     const asked = performance.now();
     const share = Math.max(1, Math.min(perEndpoint, Math.floor(places / 8)));
     const claimed = await claimDue(database, { limit: places, perEndpoint: share, busy, leaseMs });
     // A process that was suspended meanwhile must not send what another may have claimed since.
-    if (performance.now() - asked > leaseMs / 2) return true;
+    if (performance.now() - asked > leaseMs / 2) return false;
     for (const claim of claimed) {
       take(claim.webhook_id);
       const attempt = run(claim).finally(() => underWay.delete(attempt));
       underWay.add(attempt);
     }
-    return claimed.length > 0;
+    return false;
   }
 
   async function run(claim: Claim): Promise<void> {

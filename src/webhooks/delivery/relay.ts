@@ -1,6 +1,7 @@
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../../../generated/database.ts';
 import type { Database } from '../../db/database.ts';
+import { build, statement } from '../../db/statement.ts';
 import { wants } from './filters.ts';
 import { addToLanes, lockEndpoints } from './lanes.ts';
 
@@ -32,6 +33,8 @@ export async function relayBatch(
   database: Database,
   { maxEvents = 1000, maxDeliveries = 5_000, retentionDays }: RelayOptions,
 ): Promise<number> {
+  // Most polls find nothing, and need no transaction to do so.
+  if (!(await anyWaiting(database))) return 0;
   return database.transaction().execute(async (transaction) => {
     if (!(await lockRelay(transaction))) return 0;
     const waiting = await selectWaiting(transaction, maxEvents);
@@ -47,6 +50,19 @@ export async function relayBatch(
     return events.length;
   });
 }
+
+async function anyWaiting(database: Database): Promise<boolean> {
+  return (await selectOneWaiting(database, {})).length > 0;
+}
+
+const selectOneWaiting = statement<Record<never, never>, { sequence: number }>(() =>
+  build
+    .selectFrom('event')
+    .select('sequence')
+    .where('relayed', '=', sql.lit(false))
+    .orderBy('sequence')
+    .limit(sql.lit(1)),
+);
 
 interface WaitingEvent {
   event_id: string;
