@@ -21,6 +21,8 @@ export function openDatabase(connection: pg.PoolConfig, options: { max?: number 
     statement_timeout: 10_000,
     query_timeout: 15_000,
     lock_timeout: 5_000,
+    // A process that is suspended in a transaction must not keep its locks from the others.
+    idle_in_transaction_session_timeout: 30_000,
     keepAlive: true,
     application_name: 'menu-management-service',
     types: { getTypeParser },
