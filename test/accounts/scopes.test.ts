@@ -6,11 +6,11 @@ import { startTestService } from '../support/service.ts';
 
 // Which single scope lets a client do what, written down apart from the contract, which the service is wired by.
 const permitted: Record<Scope, RegExp> = {
-  'menus:read': /^(list|get|export)(?!Webhook|Deliver)/,
+  'menus:read': /^(list|get|export)(?!Webhook|Deliver|Replay)/,
   'menus:write':
-    /^(list|get|export|create|update|delete|toggle|reorder|import|setAvailability)(?!Webhook|Deliver)/,
+    /^(list|get|export|create|update|delete|toggle|reorder|import|setAvailability)(?!Webhook|Deliver|Replay)/,
   'availability:write': /^(toggleItem|toggleMenu|setAvailability|updateItem)$/,
-  'webhooks:manage': /Webhook|Deliver/,
+  'webhooks:manage': /Webhook|Deliver|Replay/,
 };
 
 t.test('each scope alone permits its operations and no other', async (t) => {
