@@ -14,8 +14,8 @@ export async function exportMenu(call: Call<'exportMenu'>): Promise<Reply<'expor
   const key = { ...params, ...reachOf(caller) };
   if (headers['if-none-match'] !== undefined) {
     const [current] = await selectMenuTag(database, key);
-    const etag = current && tagOf(current.etag, mediaType);
-    if (etag && isCurrent(headers['if-none-match'], etag)) return notModified(etag);
+    const etag = tagOf(requireReach(current, 'menu').etag, mediaType);
+    if (isCurrent(headers['if-none-match'], etag)) return notModified(etag);
   }
   const stored = requireReach(await readStored(database, key), 'menu');
   const withAvailability = query.availability ?? false;

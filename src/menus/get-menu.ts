@@ -3,22 +3,21 @@ import { isCurrent } from '../http/conditional.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { data } from '../http/json.ts';
 import { notModified, ok } from '../http/reply.ts';
+import { builtMenu, keepMenu } from './built-menus.ts';
 import { selectMenuDetail, selectMenuTag } from './menu-detail.ts';
 
-/** A client whose copy is current costs a look-up by primary key only. */
-export async function getMenu({
-  database,
-  params,
-  caller,
-  headers,
-}: Call<'getMenu'>): Promise<Reply<'getMenu'>> {
-  const values = { ...params, ...reachOf(caller) };
-  const ifNoneMatch = headers['if-none-match'];
-  if (ifNoneMatch !== undefined) {
-    const [current] = await selectMenuTag(database, values);
-    if (current && isCurrent(ifNoneMatch, current.etag)) return notModified(current.etag);
-  }
-  const [found] = await selectMenuDetail(database, values);
-  const row = requireReach(found, 'menu');
-  return ok(data(row.menu), { ETag: row.etag });
+/** A read of a menu that has not changed since it was last built costs a look-up by primary key only. */
+export async function getMenu(call: Call<'getMenu'>): Promise<Reply<'getMenu'>> {
+  const { database, params, caller, headers } = call;
+  const key = { ...params, ...reachOf(caller) };
+  const [current] = await selectMenuTag(database, key);
+  const { etag } = requireReach(current, 'menu');
+  if (isCurrent(headers['if-none-match'], etag)) return notModified(etag);
+
+  const kept = builtMenu(database, params.menu_id, etag);
+  if (kept) return ok(data(kept), { ETag: etag });
+  const [found] = await selectMenuDetail(database, key);
+  const built = requireReach(found, 'menu');
+  keepMenu(database, params.menu_id, built);
+  return ok(data(built.menu), { ETag: built.etag });
 }

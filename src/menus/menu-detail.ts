@@ -6,15 +6,14 @@ import { build, statement } from '../db/statement.ts';
 import { type Json, jsonObject } from '../http/json.ts';
 import { type MenuKey, menuFields, menuTag } from './menu.ts';
 
-type MenuDetail = components['schemas']['MenuDetail'];
+export type MenuDetail = components['schemas']['MenuDetail'];
 
 /** The current ETag alone, without the building of the body. */
-export const selectMenuTag = statement<MenuKey, { etag: string }>((p) =>
+export const selectMenuTag = statement<MenuKey, { within_reach: boolean; etag: string }>((p) =>
   build
     .selectFrom('menu')
-    .select(menuTag().as('etag'))
-    .where('menu_id', '=', p('menu_id', 'bigint'))
-    .where(withinReach(p, 'menu')),
+    .select([withinReach(p, 'menu').as('within_reach'), menuTag().as('etag')])
+    .where('menu_id', '=', p('menu_id', 'bigint')),
 );
 
 /** The whole menu in one query, in display order. */

@@ -1,10 +1,11 @@
+import { once } from 'node:events';
 import t from 'tap';
 import type { Item } from '../../src/items/item.ts';
 import { settled } from '../support/eventually.ts';
 import { someItems } from '../support/menus.ts';
 import { startReceiver, subscribe, verify } from '../support/receiver.ts';
 import { startTestService } from '../support/service.ts';
-import { startServiceProcess, startWorkerProcess } from './processes.ts';
+import { startWorkerProcess } from './processes.ts';
 
 const hourMs = 3_600_000;
 
@@ -39,23 +40,25 @@ t.test(
   },
 );
 
-t.test('one process serves and two others deliver', async (t) => {
-  const { connection, api } = await startTestService(t);
-  const served = startServiceProcess(t, connection, { ROLE: 'api', PORT: '0' });
-  for (let n = 0; n < 2; n += 1) startServiceProcess(t, connection, { ROLE: 'worker' });
-  const url = await served.address();
-  const receiver = await startReceiver(t);
-  const { secret } = await subscribe(t, api, receiver);
-  const [{ path, version }] = await someItems(api, 1);
-  for (let n = 0; n < 10; n += 1) {
-    const headers = { authorization: `Bearer ${await api.token()}` };
-    t.equal((await fetch(`${url}/api/v1${path}/toggle`, { method: 'POST', headers })).status, 200);
-  }
-  await receiver.until(10);
-  t.same(
-    receiver.deliveries.map((delivery) => (verify(delivery, secret).data as Item).version),
-    Array.from({ length: 10 }, (_, n) => version + 1 + n),
-  );
+t.test('SIGTERM ends what is under way and writes it down', async (t) => {
+  const { api, connection, database } = await startTestService(t);
+  const stopping = Promise.withResolvers<void>();
+  const receiver = await startReceiver(t, async () => {
+    await stopping.promise;
+    return 204;
+  });
+  await subscribe(t, api, receiver);
+  const [{ path }] = await someItems(api, 1);
+  const { child } = await startWorkerProcess(t, connection, { leaseMs: 10_000 });
+  await api.post(`${path}/toggle`);
+  await receiver.until(1);
+  const exit = once(child, 'exit');
+  child.kill('SIGTERM');
+  stopping.resolve();
+  t.same(await exit, [0, null]);
+  t.match(await database.selectFrom('delivery').select(['state', 'attempts']).execute(), [
+    { state: 'delivered', attempts: 1 },
+  ]);
 });
 
 function versionsOf(receiver: { deliveries: { event: { data: object } }[] }, itemId: number): number[] {

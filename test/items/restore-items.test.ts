@@ -1,4 +1,6 @@
+import { sql } from 'kysely';
 import t from 'tap';
+import type { Database } from '../../src/db/database.ts';
 import { restoreDueItems } from '../../src/items/restore-items.ts';
 import type { Api } from '../support/api.ts';
 import { followEvents } from '../support/events.ts';
@@ -6,8 +8,8 @@ import { eventually } from '../support/eventually.ts';
 import { makeItem, makeTree } from '../support/records.ts';
 import { startTestService } from '../support/service.ts';
 
-const soon = () => new Date(Date.now() + 300).toISOString();
-const tomorrow = () => new Date(Date.now() + 86_400_000).toISOString();
+const hour = 3_600_000;
+const inHours = (hours: number) => new Date(Date.now() + hours * hour).toISOString();
 
 t.test('when an absence is over', async (t) => {
   const { api, database } = await startTestService(t);
@@ -20,20 +22,20 @@ t.test('when an absence is over', async (t) => {
       (item: { item_id: number }) => item.item_id,
     );
 
-  /** A new item, off for a moment that is over when this returns, with its and the menu's ETag of before. */
+  /** A new item whose absence is just over, with the answers of before. */
   const lapsedItem = async () => {
     const { item_id } = await makeItem(api, category);
     const path = `${menuPath}/items/${item_id}`;
     await log.next();
-    const until = soon();
-    const off = await api.put(path, { unavailable_until: until });
-    t.match(off.body.data, { is_available: false, unavailable_until: until });
+    const planned = inHours(1);
+    const off = await api.put(path, { unavailable_until: planned });
+    t.match(off.body.data, { is_available: false, unavailable_until: planned });
     const menuBefore = await api.get(menuPath);
     t.notOk((await listed(true)).includes(item_id));
     t.ok((await listed(false)).includes(item_id));
     await log.next();
-    await untilPast(until);
-    return { item_id, path, until, off, menuBefore };
+    await passHours(database, 1);
+    return { item_id, path, until: earlier(planned, 1), off, menuBefore };
   };
 
   t.test('every read shows the item as available, though nobody has written so', async (t) => {
@@ -96,7 +98,7 @@ t.test('when an absence is over', async (t) => {
     ];
     for (const [name, write] of writes) {
       const item = await lapsedItem();
-      const until = tomorrow();
+      const until = inHours(24);
       await write(item, until);
       const { data } = (await api.get(item.path)).body;
       t.equal(data.is_available, false, name);
@@ -125,12 +127,12 @@ t.test('when an absence is over', async (t) => {
 t.test('of overlapping changes the latest holds', async (t) => {
   const { api, database } = await startTestService(t);
   const { menu, category } = await makeTree(api);
-  const later = tomorrow();
+  const later = inHours(24);
   const cases: [string, (path: string) => Promise<unknown>, object][] = [
     [
       'a later return',
       (path) => api.put(path, { unavailable_until: later }),
-      { is_available: false, unavailable_until: later },
+      { is_available: false, unavailable_until: earlier(later, 1) },
     ],
     [
       'no return',
@@ -147,7 +149,7 @@ t.test('of overlapping changes the latest holds', async (t) => {
   const items = await Promise.all(cases.map(() => makeItem(api, category)));
   const early = await makeItem(api, category);
   const pathOf = ({ item_id }: { item_id: number }) => `/menus/${menu.menu_id}/items/${item_id}`;
-  const until = soon();
+  const until = inHours(1);
   for (const [index, [, write]] of cases.entries()) {
     await api.put(pathOf(items[index]), { unavailable_until: until });
     await write(pathOf(items[index]));
@@ -155,7 +157,7 @@ t.test('of overlapping changes the latest holds', async (t) => {
   await api.put(pathOf(early), { unavailable_until: later });
   await api.put(pathOf(early), { unavailable_until: until });
 
-  await untilPast(until);
+  await passHours(database, 1);
   const log = await followEvents(database);
   t.equal(await restoreDueItems(database), 1);
   t.match(await log.next(), [{ type: 'item.toggled', data: { item_id: early.item_id, is_available: true } }]);
@@ -167,7 +169,7 @@ t.test('the worker brings an item back within two seconds', async (t) => {
   const { api, database } = await startTestService(t, { worker: {} });
   const { item } = await makeTree(api);
   const log = await followEvents(database);
-  const until = soon();
+  const until = new Date(Date.now() + 1_000).toISOString();
   await api.put(`/menus/${item.menu_id}/items/${item.item_id}`, { unavailable_until: until });
   await log.next();
   const [event] = await eventually('the item is back', async () => {
@@ -184,8 +186,15 @@ async function toggledTwice(api: Api, path: string): Promise<void> {
   await api.post(`${path}/toggle`);
 }
 
-async function untilPast(time: string): Promise<void> {
-  await eventually(`the time ${time}`, async () => Date.now() > Date.parse(time));
+/** Lets hours pass for the items: every absence ends that much earlier, and nothing else is changed. */
+async function passHours(database: Database, hours: number): Promise<void> {
+  await sql`update item set unavailable_until = unavailable_until - ${hours} * interval '1 hour'`.execute(
+    database,
+  );
+}
+
+function earlier(time: string, hours: number): string {
+  return new Date(Date.parse(time) - hours * hour).toISOString();
 }
 
 function itemIn(menu: { categories: { items: { item_id: number }[] }[] }, item_id: number): unknown {

@@ -113,3 +113,27 @@ t.test('knows no menu that is not there, and keeps to account and grant', async 
   const granted = await service.client({ locations: [menu.location_id] });
   t.equal((await granted.get(path)).status, 200);
 });
+
+t.test('a write by one process is in the very next read by another', async (t) => {
+  const other = await startTestService(t, { connection: service.connection });
+  const { menu, item } = await makeTree(api);
+  const path = `/menus/${menu.menu_id}`;
+  const price = async (reader: typeof api) => (await reader.get(path)).body.data.categories[0].items[0].price;
+  for (let cents = 1; cents <= 20; cents++) {
+    await api.put(`${path}/items/${item.item_id}`, { price: cents / 100 });
+    t.equal(await price(other.api), cents / 100);
+    t.equal(await price(api), cents / 100);
+  }
+});
+
+t.test('a kept menu is shown to nobody who may not read it', async (t) => {
+  const { menu } = await makeTree(api);
+  t.equal((await api.get(`/menus/${menu.menu_id}`)).status, 200);
+  const stranger = await service.client({ account: 'Stranger' });
+  t.equal((await stranger.get(`/menus/${menu.menu_id}`)).status, 403);
+  t.equal((await stranger.get(`/menus/${menu.menu_id}`, { headers: { 'if-none-match': '*' } })).status, 403);
+  t.equal(
+    (await stranger.get(`/menus/${menu.menu_id}/content`, { headers: { 'if-none-match': '*' } })).status,
+    403,
+  );
+});

@@ -73,3 +73,36 @@ t.test('endpoints that hang leave places to the others', async (t) => {
   t.ok(performance.now() - started < 5_000);
   t.ok(hanging.deliveries.length <= 16, `${hanging.deliveries.length} of 32 places hang`);
 });
+
+t.test(
+  'a webhook deleted while deliveries are under way ends quietly, beside another of the same events',
+  async (t) => {
+    const { api, database } = await startTestService(t, { worker: {} });
+    const items = await someItems(api, 3);
+    const release = Promise.withResolvers<void>();
+    const doomed = await startReceiver(t, async () => {
+      await release.promise;
+      return 204;
+    });
+    const other = await startReceiver(t);
+    const { webhook_id } = await subscribe(t, api, doomed);
+    await subscribe(t, api, other);
+    for (const { path } of [...items, ...items]) await api.post(`${path}/toggle`);
+    await doomed.until(3);
+    t.equal((await api.delete(`/webhooks/${webhook_id}`)).status, 204);
+    release.resolve();
+    await eventually('their results are written', async () => {
+      const done = await database
+        .selectFrom('delivery')
+        .select('state')
+        .where('webhook_id', '=', webhook_id)
+        .where('state', '=', 'delivered')
+        .execute();
+      return done.length === 3;
+    });
+    for (const { path } of items) await api.post(`${path}/toggle`);
+    await other.until(9);
+    await settled(database);
+    t.equal(doomed.deliveries.length, 3, 'nothing more is sent');
+  },
+);
