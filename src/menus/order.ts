@@ -26,7 +26,7 @@ export function movesTo(order: CategoryOrder[], places: Places): Moves {
     .filter(({ id, sort_order }) => places.categories.get(id)?.sort_order !== sort_order)
     .map(({ id, sort_order }) => ({ category_id: id, sort_order }));
   const items = order.flatMap(({ category_id, items }) =>
-    withSortOrders(items, places.items)
+    withSortOrders(items, residentsOf(category_id, places))
       .map(({ id, sort_order }) => ({ item_id: id, category_id, sort_order }))
       .filter(({ item_id, sort_order }) => {
         const place = places.items.get(item_id);
@@ -34,6 +34,11 @@ export function movesTo(order: CategoryOrder[], places: Places): Moves {
       }),
   );
   return { categories, items };
+}
+
+// Where an item stood in another category says nothing about its place in this one.
+function residentsOf(category_id: number, { items }: Places): Places['items'] {
+  return new Map([...items].filter(([, place]) => place.category_id === category_id));
 }
 
 function requireWhole(order: CategoryOrder[], { categories, items }: Places): void {
@@ -72,21 +77,22 @@ function namingFaults(
 const highest = 2_147_483_647;
 
 /**
- * Deals out the sort orders that the records have already, so that what is in place keeps its own. Equal ones show in
- * the order of ids, so one is used twice only where that is the wanted order.
+ * Deals out the sort orders that the records have already, so that what is in place keeps its own; a newcomer comes
+ * right after the one before it. Equal ones show in the order of ids, so one is used twice only where that is the
+ * wanted order.
  */
 function withSortOrders(
   ids: number[],
   places: ReadonlyMap<number, { sort_order: number }>,
 ): { id: number; sort_order: number }[] {
-  const held = ids.map((id) => places.get(id)?.sort_order ?? 0);
-  const dealt = held.toSorted((a, b) => a - b);
+  const held = ids.flatMap((id) => places.get(id)?.sort_order ?? []);
+  const dealt = held.toSorted((a, b) => a - b).values();
   let last = { id: 0, sort_order: -1 };
-  const placed = ids.map((id, index) => {
-    const sort_order = dealt[index] ?? 0;
+  const placed = ids.map((id) => {
+    const own = places.get(id)?.sort_order;
+    const sort_order = own === undefined ? -1 : (dealt.next().value ?? -1);
     const fits =
-      sort_order > last.sort_order ||
-      (sort_order === last.sort_order && sort_order === held[index] && id > last.id);
+      sort_order > last.sort_order || (sort_order === last.sort_order && sort_order === own && id > last.id);
     last = { id, sort_order: fits ? sort_order : last.sort_order + 1 };
     return last;
   });

@@ -67,7 +67,7 @@ t.test(`menu and model agree, whatever is done to them (MODEL_SEED=${seed})`, as
   t.comment(`${calls} calls in ${details.numRuns} sequences`);
   t.notOk(
     details.failed,
-    `MODEL_SEED=${seed} MODEL_PATH=${details.counterexamplePath}\n${fc.defaultReportMessage(details)}`,
+    `MODEL_SEED=${seed} MODEL_PATH=${details.counterexamplePath}\n${fc.defaultReportMessage(details)}\n${details.errorInstance}`,
   );
   t.ok(calls > 20, 'it did something');
 });
