@@ -149,7 +149,7 @@ function adapt(operationId: OperationId, context: Context) {
     if (body === undefined) return reply.send();
     return reply
       .type(`${answer.mediaType ?? 'application/json'}; charset=utf-8`)
-      .send(typeof body === 'string' ? body : JSON.stringify(body));
+      .send(typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body));
   };
 }
 

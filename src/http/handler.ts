@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { operations } from '../../generated/api.ts';
 import type { Caller } from '../accounts/caller.ts';
 import type { Context } from '../context.ts';
-import type { Json } from './json.ts';
+import type { EncodedJson, Json } from './json.ts';
 
 /** Everything one call of an operation brings, already authenticated and validated. */
 export type Call<Id extends keyof operations> = Context & {
@@ -70,7 +70,7 @@ type MediaType<Id extends keyof operations> = {
 type Body<Response> = Response extends { content: infer C }
   ? {
       [M in keyof C]: M extends 'application/json'
-        ? { mediaType?: never; body: C[M] | Json<C[M]> }
+        ? { mediaType?: never; body: C[M] | Json<C[M]> | EncodedJson<C[M]> }
         : { mediaType: M; body: C[M] };
     }[keyof C]
   : { mediaType?: never; body: undefined };

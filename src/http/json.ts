@@ -13,6 +13,13 @@ export type Json<T> = string & { readonly [shape]: (value: T) => T };
 /** JSON text of whatever shape. */
 export type AnyJson = string & { readonly [shape]: unknown };
 
+/** The same in UTF-8, for a body that is sent again and again. */
+export type EncodedJson<T> = Buffer & { readonly [shape]: (value: T) => T };
+
+export function encoded<T>(json: Json<T>): EncodedJson<T> {
+  return Buffer.from(json) as unknown as EncodedJson<T>;
+}
+
 /** SQL for a JSON object; the compiler checks every field against the contract's type. */
 export function jsonObject<T extends object>(
   fields: {

@@ -1,5 +1,5 @@
 import type { Database } from '../db/database.ts';
-import type { Json } from '../http/json.ts';
+import type { EncodedJson } from '../http/json.ts';
 import type { MenuDetail } from './menu-detail.ts';
 
 /*
@@ -8,35 +8,35 @@ import type { MenuDetail } from './menu-detail.ts';
  * told for the menu, so it is never older than the read: another process's write changes the tag, and with it misses.
  */
 
-const maxCharacters = 32 * 1024 * 1024;
+const maxBytes = 64 * 1024 * 1024;
 
 interface Built {
   etag: string;
-  menu: Json<MenuDetail>;
+  body: EncodedJson<{ data: MenuDetail }>;
 }
 
-const byDatabase = new WeakMap<Database, { menus: Map<number, Built>; characters: number }>();
+const byDatabase = new WeakMap<Database, { menus: Map<number, Built>; bytes: number }>();
 
-/** The menu as it was built under this ETag, or undefined. */
-export function builtMenu(database: Database, menuId: number, etag: string): Json<MenuDetail> | undefined {
+/** The answer as it was built under this ETag, or undefined. */
+export function builtMenu(database: Database, menuId: number, etag: string): Built['body'] | undefined {
   const built = byDatabase.get(database)?.menus.get(menuId);
-  return built?.etag === etag ? built.menu : undefined;
+  return built?.etag === etag ? built.body : undefined;
 }
 
 /** Keeps a menu; those kept longest make room for it. */
 export function keepMenu(database: Database, menuId: number, built: Built): void {
-  const kept = byDatabase.get(database) ?? { menus: new Map<number, Built>(), characters: 0 };
+  const kept = byDatabase.get(database) ?? { menus: new Map<number, Built>(), bytes: 0 };
   byDatabase.set(database, kept);
   drop(kept, menuId);
   kept.menus.set(menuId, built);
-  kept.characters += built.menu.length;
+  kept.bytes += built.body.length;
   for (const oldest of kept.menus.keys()) {
-    if (kept.characters <= maxCharacters) break;
+    if (kept.bytes <= maxBytes) break;
     drop(kept, oldest);
   }
 }
 
-function drop(kept: { menus: Map<number, Built>; characters: number }, menuId: number): void {
-  kept.characters -= kept.menus.get(menuId)?.menu.length ?? 0;
+function drop(kept: { menus: Map<number, Built>; bytes: number }, menuId: number): void {
+  kept.bytes -= kept.menus.get(menuId)?.body.length ?? 0;
   kept.menus.delete(menuId);
 }

@@ -1,7 +1,7 @@
 import { reachOf, requireReach } from '../accounts/reach.ts';
 import { isCurrent } from '../http/conditional.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data } from '../http/json.ts';
+import { data, encoded } from '../http/json.ts';
 import { notModified, ok } from '../http/reply.ts';
 import { builtMenu, keepMenu } from './built-menus.ts';
 import { selectMenuDetail, selectMenuTag } from './menu-detail.ts';
@@ -15,9 +15,10 @@ export async function getMenu(call: Call<'getMenu'>): Promise<Reply<'getMenu'>> 
   if (isCurrent(headers['if-none-match'], etag)) return notModified(etag);
 
   const kept = builtMenu(database, params.menu_id, etag);
-  if (kept) return ok(data(kept), { ETag: etag });
+  if (kept) return ok(kept, { ETag: etag });
   const [found] = await selectMenuDetail(database, key);
   const built = requireReach(found, 'menu');
-  keepMenu(database, params.menu_id, built);
-  return ok(data(built.menu), { ETag: built.etag });
+  const body = encoded(data(built.menu));
+  keepMenu(database, params.menu_id, { etag: built.etag, body });
+  return ok(body, { ETag: built.etag });
 }
