@@ -5,14 +5,14 @@ const patienceMs = 60_000;
 
 /**
  * Asks again and again until there is an answer.
- * @returns the first answer that is neither undefined nor false.
+ * @returns the first answer that is neither undefined, null nor false.
  * @throws after a minute, naming what was awaited.
  */
-export async function eventually<T>(what: string, ask: () => Promise<T | undefined | false>): Promise<T> {
+export async function eventually<T>(what: string, ask: () => Promise<T | undefined | null | false>): Promise<T> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const answer = await ask();
-    if (answer !== undefined && answer !== false) return answer;
+    if (answer !== undefined && answer !== null && answer !== false) return answer;
     if (performance.now() > deadline) throw new Error(`in vain: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }

@@ -14,9 +14,13 @@ t.test(
     const { webhook_id } = await subscribe(t, api, receiver);
     for (const { path } of items) await api.post(`${path}/toggle`);
     await eventually('the circuit opens', async () => (await health(webhook_id)).consecutive_failures >= 10);
-    await sql`update webhook set probe_at = now() + interval '1 day' where webhook_id = ${webhook_id}`.execute(
-      database,
-    );
+    // An attempt that was under way when it opened sets the time of the next probe once more.
+    await eventually('no attempt is under way', async () => {
+      await sql`update webhook set probe_at = now() + interval '1 day' where webhook_id = ${webhook_id}`.execute(
+        database,
+      );
+      return (await underWay()) === 0;
+    });
     const quiet = await recordedAttempts();
     const witness = await startReceiver(t);
     await subscribe(t, api, witness);
@@ -27,6 +31,7 @@ t.test(
     for (const failures of [1, 2]) {
       await sql`update webhook set probe_at = now() where webhook_id = ${webhook_id}`.execute(database);
       await eventually('a probe fails', async () => (await recordedAttempts()) > quiet + failures - 1);
+      await eventually('it has ended', async () => (await underWay()) === 0);
       t.equal(await recordedAttempts(), quiet + failures, 'one attempt');
       const { probe_in } = await health(webhook_id);
       t.ok(probe_in > 3 && probe_in <= 5, `the next probe is in ${probe_in} s`);
@@ -43,6 +48,14 @@ t.test(
       from webhook where webhook_id = ${webhookId}`.execute(database);
       if (!rows[0]) throw new Error('no such webhook');
       return rows[0];
+    }
+
+    async function underWay(): Promise<number> {
+      const { rows } = await sql<{ count: number }>`
+      select count(*) from delivery where webhook_id = ${webhook_id} and leased_until > now()`.execute(
+        database,
+      );
+      return rows[0]?.count ?? 0;
     }
 
     async function recordedAttempts(): Promise<number> {
