@@ -8,7 +8,10 @@ const patienceMs = 60_000;
  * @returns the first answer that is neither undefined, null nor false.
  * @throws after a minute, naming what was awaited.
  */
-export async function eventually<T>(what: string, ask: () => Promise<T | undefined | null | false>): Promise<T> {
+export async function eventually<T>(
+  what: string,
+  ask: () => Promise<T | undefined | null | false>,
+): Promise<T> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const answer = await ask();
