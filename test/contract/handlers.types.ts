@@ -5,7 +5,7 @@ import type { components } from '../../generated/api.ts';
 import type { Handlers } from '../../generated/operations.ts';
 import type { Handler, Reply } from '../../src/http/handler.ts';
 import { data, type Json, jsonObject } from '../../src/http/json.ts';
-import { created, noContent, notModified, ok } from '../../src/http/reply.ts';
+import { created, noContent, notModified, ok, okAs } from '../../src/http/reply.ts';
 import { handlers } from '../../src/operations.ts';
 
 type Item = components['schemas']['Item'];
@@ -30,6 +30,17 @@ export const answeredAsJson: Handler<'getItem'> = async () => ok(data(itemJson),
 export const unchanged: Handler<'getItem'> = async () => notModified('"1"');
 export const made: Handler<'createWebhook'> = async () =>
   created({ data: webhook }, { ETag: '"1"', Location: '/api/v1/webhooks/1' });
+
+export const exported: Handler<'exportMenu'> = async () => okAs('text/csv', 'record,…', { ETag: '"1"' });
+
+// @ts-expect-error exportMenu has no such media type
+export const undeclaredMediaType: Handler<'exportMenu'> = async () => okAs('text/html', '', { ETag: '"1"' });
+
+// @ts-expect-error getItem is answered as JSON only
+export const foreignMediaType: Handler<'getItem'> = async () => okAs('text/csv', '', { ETag: '"1"' });
+
+// @ts-expect-error text without its media type is no document
+export const textAsJson: Handler<'exportMenu'> = async () => ok('record,…', { ETag: '"1"' });
 
 // @ts-expect-error 201 is not a status of getItem
 export const undeclaredStatus: Handler<'getItem'> = async () => created({ data: item }, { ETag: '"1"' });

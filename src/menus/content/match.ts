@@ -21,8 +21,8 @@ export interface Matches {
   faults: FieldError[];
 }
 
-/** Items of a document, over all categories. */
-export const itemLimit = 10_000;
+// Over all categories.
+const itemLimit = 10_000;
 
 /**
  * Finds the stored record of each record of the document. The document may break its schema: what can be read is
