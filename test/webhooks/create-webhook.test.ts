@@ -74,7 +74,8 @@ t.test('an address that is private, in whatever spelling, is refused', async (t)
     const refused = await api.post('/webhooks', { url: `https://${host}:8443/hook` });
     t.match(refused, { status: 422, body: { code: 'parameter_error' } }, host);
     t.match(refused.body.errors, [{ field: '/url', code: 'blocked_address' }], host);
-    t.notMatch(refused.text, /127|10\.0|192\.168|169\.254/, 'and nothing is told of the network behind it');
+    const told = JSON.stringify({ ...refused.body, request_id: '' });
+    t.notMatch(told, /127|10\.0|192\.168|169\.254/, 'and nothing is told of the network behind it');
   }
   t.same((await api.get('/webhooks')).body.data, []);
 });
