@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { apiTypes } from './generate/api-types.ts';
 import { bundle } from './generate/bundle.ts';
 import { databaseTypes } from './generate/database-types.ts';
+import { edition30 } from './generate/edition-3.0.ts';
 import { operationTable } from './generate/operation-table.ts';
 
 if (process.argv.includes('--help')) {
@@ -24,6 +25,7 @@ try {
   const document = await bundle(scratch);
   const files: Record<string, string> = {
     'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
+    'openapi-3.0.json': `${JSON.stringify(edition30(document), null, 2)}\n`,
     'api.ts': await apiTypes(scratch),
     'operations.ts': operationTable(document),
     'database.ts': await databaseTypes(scratch),

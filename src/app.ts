@@ -3,6 +3,7 @@ import { maxHeaderSize } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
 import document from '../generated/openapi.json' with { type: 'json' };
+import edition30 from '../generated/openapi-3.0.json' with { type: 'json' };
 import { createCallers } from './accounts/caller.ts';
 import { loadSigningKeys } from './accounts/signing-keys.ts';
 import { registerTokens } from './accounts/tokens.ts';
@@ -71,7 +72,7 @@ export async function buildApp(
   app.get('/.well-known/jwks.json', async (_request, reply) =>
     reply.header('Cache-Control', 'public, max-age=300').send(keys.jwks()),
   );
-  await registerDocuments(app, document);
+  await registerDocuments(app, document, edition30);
   await registerContract(
     app,
     document,

@@ -2,13 +2,26 @@ import { createHash } from 'node:crypto';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { stringify } from 'yaml';
 import { isCurrent } from './conditional.ts';
 
-/** Publishes the contract: /openapi.json and /openapi.yaml with ETag, and the reference page at /docs. */
-export async function registerDocuments(app: FastifyInstance, document: object): Promise<void> {
+/**
+ * Publishes the contract with ETag: /openapi.json and /openapi.yaml, the edition for generators that read no
+ * OpenAPI 3.1 at /openapi-3.0.json and .yaml, and the reference page at /docs.
+ */
+export async function registerDocuments(
+  app: FastifyInstance,
+  document: object,
+  edition30: object,
+): Promise<void> {
   await app.register(swagger, { mode: 'static', specification: { document: document as never } });
-  app.get('/openapi.json', cached('application/json; charset=utf-8', JSON.stringify(app.swagger(), null, 2)));
-  app.get('/openapi.yaml', cached('application/yaml; charset=utf-8', app.swagger({ yaml: true })));
+  for (const [name, edition] of [
+    ['openapi', app.swagger()],
+    ['openapi-3.0', edition30],
+  ] as const) {
+    app.get(`/${name}.json`, cached('application/json; charset=utf-8', JSON.stringify(edition, null, 2)));
+    app.get(`/${name}.yaml`, cached('application/yaml; charset=utf-8', stringify(edition)));
+  }
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: policy,

@@ -5,19 +5,23 @@ import { parse } from 'yaml';
 import { send } from '../support/api.ts';
 import { startTestService } from '../support/service.ts';
 
-const bundle = JSON.parse(await readFile(new URL('../../generated/openapi.json', import.meta.url), 'utf8'));
+const generated = async (name: string) =>
+  JSON.parse(await readFile(new URL(`../../generated/${name}`, import.meta.url), 'utf8'));
+const [bundle, edition30] = await Promise.all([generated('openapi.json'), generated('openapi-3.0.json')]);
 
 const { url, api } = await startTestService(t);
 
 t.test('the contract is published as it was bundled, with a validator', async (t) => {
-  for (const [path, mediaType, read] of [
-    ['/openapi.json', 'application/json', (text: string) => JSON.parse(text)],
-    ['/openapi.yaml', 'application/yaml', (text: string) => parse(text)],
+  for (const [path, mediaType, read, published] of [
+    ['/openapi.json', 'application/json', (text: string) => JSON.parse(text), bundle],
+    ['/openapi.yaml', 'application/yaml', (text: string) => parse(text), bundle],
+    ['/openapi-3.0.json', 'application/json', (text: string) => JSON.parse(text), edition30],
+    ['/openapi-3.0.yaml', 'application/yaml', (text: string) => parse(text), edition30],
   ] as const) {
     const answer = await send(url, 'GET', path, {});
     t.equal(answer.status, 200, path);
     t.match(answer.headers['content-type'], new RegExp(`^${mediaType}`));
-    t.strictSame(read(answer.text), bundle, 'it is the bundle');
+    t.strictSame(read(answer.text), published, 'it is what was generated');
     t.notMatch(answer.text, /x-fastify|fastify/i, 'and tells nothing of how it is served');
     t.equal(answer.headers['access-control-allow-origin'], '*', 'tools on other pages may read it');
 

@@ -1,0 +1,170 @@
+/**
+ * The contract as OpenAPI 3.0.3, for generators that do not read 3.1. It says the same about every request and
+ * answer, but for what 3.0 cannot say: see the rules below.
+ */
+type Json = null | boolean | number | string | Json[] | Node;
+interface Node {
+  [key: string]: Json;
+}
+type Schema = Node & { type?: Json; anyOf?: Schema[]; required?: string[] };
+interface Document extends Node {
+  info: Node & { license: Node & { name: string; identifier: string } };
+  paths: Node;
+  components: Record<string, Record<string, Schema>> & { schemas: Record<string, Schema> };
+}
+
+/**
+ * - Webhooks do not exist in 3.0; the payload schemas stay, as the event feed answers with them.
+ * - A property that is always `null` has no type in 3.0 and is left out; answers may have fields not listed.
+ * - `null` is `nullable`, a constant is an enumeration of one value.
+ * - 3.0 ignores what stands beside a `$ref`: a scalar is written out, an object or enumeration is referred to
+ *   inside `allOf`, so that generators keep its name.
+ * @param document the bundled contract, OpenAPI 3.1; not changed
+ * @throws on a part of JSON Schema that is not known here to have a form in 3.0
+ */
+export function edition30(document: object): object {
+  const { openapi: _, webhooks: __, info, components, ...rest } = structuredClone(document) as Document;
+  const { summary: ___, license, ...about } = info;
+  const { schemas, ...parts } = components;
+  const convert = converter(schemas);
+  const kept = Object.entries(schemas).filter(([, schema]) => isNamedInClients(schema));
+  const url = `https://spdx.org/licenses/${license.identifier}.html`;
+  return withoutUnused({
+    openapi: '3.0.3',
+    info: { ...about, license: { name: license.name, url } },
+    ...(convert.outside(rest) as Pick<Document, 'paths'>),
+    components: {
+      ...(convert.outside(parts) as typeof parts),
+      schemas: Object.fromEntries(kept.map(([name, schema]) => [name, convert.schema(schema)])),
+    },
+  });
+}
+
+/** Objects, unions and enumerations are types of a client; other schemas are written where they are used. */
+function isNamedInClients(schema: Schema): boolean {
+  return schema.type === 'object' || 'oneOf' in schema || 'enum' in schema;
+}
+
+const refersTo = (ref: Json | undefined) => String(ref).split('/').at(-1) as string;
+const isNull = (schema: Schema) => schema.type === 'null';
+
+/** Keywords whose meaning is the same in both editions. */
+const same = new Set(
+  [
+    ['title', 'description', 'default', 'example', 'deprecated', 'readOnly', 'writeOnly', 'format', 'enum'],
+    ['minimum', 'maximum', 'multipleOf', 'minLength', 'maxLength', 'pattern', 'minItems', 'maxItems'],
+    ['uniqueItems', 'minProperties', 'maxProperties', 'required', 'discriminator', 'nullable'],
+  ].flat(),
+);
+
+function converter(named: Record<string, Schema>) {
+  return { schema, outside };
+
+  /** Everything but schemas: the same in both editions, save for the schemas within. */
+  function outside(value: Json): Json {
+    if (Array.isArray(value)) return value.map(outside);
+    if (value === null || typeof value !== 'object') return value;
+    return Object.fromEntries(
+      Object.entries(value).map(([key, part]) => {
+        if (key === 'schema') return [key, schema(part as Schema)];
+        // Examples are data; a key of theirs means nothing.
+        return [key, key === 'example' || key === 'value' ? part : outside(part)];
+      }),
+    );
+  }
+
+  function schema(source: Schema): Schema {
+    if ('$ref' in source) return reference(source);
+    const variants = source.anyOf;
+    if (variants?.some(isNull)) return nullable(source, variants);
+    const result: Schema = {};
+    for (const [keyword, value] of Object.entries(source))
+      Object.assign(result, translated(keyword, value, source));
+    return result;
+  }
+
+  function translated(keyword: string, value: Json, source: Schema): Schema {
+    if (same.has(keyword)) return { [keyword]: value };
+    switch (keyword) {
+      case 'type':
+        return type(value);
+      case 'const':
+        return { enum: [value] };
+      case 'items':
+        return { items: schema(value as Schema) };
+      case 'additionalProperties':
+        return { additionalProperties: typeof value === 'object' ? schema(value as Schema) : value };
+      case 'oneOf':
+      case 'anyOf':
+      case 'allOf':
+        return { [keyword]: (value as Schema[]).map(schema) };
+      case 'properties':
+        return properties(value as Record<string, Schema>, source.required);
+    }
+    throw new Error(`no form in OpenAPI 3.0 is known for ${keyword}: ${JSON.stringify(source)}`);
+  }
+
+  function type(value: Json): Schema {
+    if (!Array.isArray(value)) return { type: value };
+    const [kind, ...others] = value.filter((name) => name !== 'null') as string[];
+    if (!kind || others.length > 0)
+      throw new Error(`no form in OpenAPI 3.0 for type ${JSON.stringify(value)}`);
+    return { type: kind, nullable: true };
+  }
+
+  function properties(all: Record<string, Schema>, required: string[] = []): Schema {
+    const entries = Object.entries(all).filter(([, property]) => !isNull(property));
+    const names = required.filter((name) => entries.some(([kept]) => kept === name));
+    return {
+      properties: Object.fromEntries(entries.map(([name, property]) => [name, schema(property)])),
+      ...(names.length > 0 && { required: names }),
+    };
+  }
+
+  function reference(source: Schema): Schema {
+    const { $ref, ...beside } = source;
+    const target = named[refersTo($ref)];
+    if (!target) throw new Error(`nothing is at ${$ref}`);
+    if (!isNamedInClients(target)) return schema({ ...target, ...beside });
+    return Object.keys(beside).length === 0
+      ? source
+      : { ...schema(beside), allOf: [{ $ref: $ref as string }] };
+  }
+
+  function nullable(source: Schema, variants: Schema[]): Schema {
+    const { anyOf: _, ...beside } = source;
+    const [only, ...others] = variants.filter((variant) => !isNull(variant));
+    if (!only || others.length > 0) throw new Error(`no form in OpenAPI 3.0 for ${JSON.stringify(source)}`);
+    const one = reference({ ...only, ...beside });
+    return '$ref' in one ? { allOf: [one], nullable: true } : { ...one, nullable: true };
+  }
+}
+
+/** Without the components that only webhooks refer to. */
+function withoutUnused<D extends Pick<Document, 'paths' | 'components'>>(document: D): D {
+  const { components } = document;
+  const reachable = new Set<string>();
+  const follow = (value: Json): void => {
+    if (value === null || typeof value !== 'object') return;
+    for (const [key, part] of Object.entries(value)) {
+      if (key !== '$ref' || typeof part !== 'string' || reachable.has(part)) follow(part);
+      else {
+        reachable.add(part);
+        const [kind, name] = part.split('/').slice(-2) as [string, string];
+        follow(components[kind]?.[name] ?? null);
+      }
+    }
+  };
+  follow(document.paths);
+  // Named by the service's interface, though no operation refers to it.
+  reachable.add('#/components/schemas/EventType');
+  const used = ([kind, parts]: [string, Record<string, Schema>]) => [
+    kind,
+    kind === 'securitySchemes'
+      ? parts
+      : Object.fromEntries(
+          Object.entries(parts).filter(([name]) => reachable.has(`#/components/${kind}/${name}`)),
+        ),
+  ];
+  return { ...document, components: Object.fromEntries(Object.entries(components).map(used)) };
+}
