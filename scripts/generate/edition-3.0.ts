@@ -156,8 +156,6 @@ function withoutUnused<D extends Pick<Document, 'paths' | 'components'>>(documen
     }
   };
   follow(document.paths);
-  // Named by the service's interface, though no operation refers to it.
-  reachable.add('#/components/schemas/EventType');
   const used = ([kind, parts]: [string, Record<string, Schema>]) => [
     kind,
     kind === 'securitySchemes'
