@@ -97,7 +97,8 @@ async function runStep(
 ): Promise<CommandResult> {
   const line = command.join(' ');
   say(line.length > 100 ? `${line.slice(0, 99)}…` : line);
-  const result = await runCommand(command, { cwd: work, env, patience, signal });
+  const PATH = [join(work, 'node_modules/.bin'), join(work, '.venv/bin'), process.env['PATH']].join(':');
+  const result = await runCommand(command, { cwd: work, env: { ...env, PATH }, patience, signal });
   if (verbose) for (const one of result.output.trimEnd().split('\n')) say(`| ${one}`);
   return result;
 }

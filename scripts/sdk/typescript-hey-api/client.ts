@@ -8,9 +8,9 @@ export const client: Client = {
   keep: [],
   generate: [
     ['npm', 'ci', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'],
-    ['node_modules/.bin/openapi-ts', '--input', './openapi.json', '--output', 'src/generated'],
+    ['openapi-ts', '--input', './openapi.json', '--output', 'src/generated'],
   ],
-  build: [['node_modules/.bin/tsc', '-p', '.']],
+  build: [['tsc', '-p', '.']],
   run: ['node', 'build/scenario.js'],
   explained: [{ line: /npm warn Unknown (user|env) config/, reason: 'about settings of npm on the machine' }],
   loose: {
