@@ -28,13 +28,17 @@ export interface Options {
 const toolPatience = 15 * 60_000;
 const scenarioPatience = 2 * 60_000;
 
-/** Generates the client, builds it, looks for loose types, and runs its scenario on an account of its own. */
+/**
+ * Generates the client, builds it, looks for loose types, and runs its scenario on an account of its own.
+ * @throws only when it is interrupted
+ */
 export async function checkClient(client: Client, options: Options): Promise<Outcome> {
   const started = performance.now();
   const { name } = client;
   const outcome = await check(client, options).catch(
     (error: Error): Outcome => ({ name, faults: [error.message], output: '' }),
   );
+  options.signal.throwIfAborted();
   const verdict = outcome.faults.length === 0 ? 'passed' : 'FAILED';
   options.say(`${verdict} after ${Math.round((performance.now() - started) / 1_000)} s`);
   return outcome;
