@@ -2073,7 +2073,7 @@ export interface components {
         Currency: string;
         /**
          * @description Opaque position in a list. Send it back as it was given; do not read or build one.
-         * @example eyJpZCI6NDJ9
+         * @example NDI
          */
         Cursor: string;
         /** @description One event on its way to one endpoint. */
@@ -3216,7 +3216,7 @@ export interface components {
         NextAttemptAt: string | null;
         /**
          * @description The `cursor` of the next page, or `null` on the last one.
-         * @example eyJpZCI6NDJ9
+         * @example NDI
          */
         NextCursor: string | null;
         /** @description A refusal of the token endpoint, RFC 6749 section 5.2. */
@@ -4149,7 +4149,7 @@ export interface components {
         CategoryId: components["schemas"]["Id"];
         /**
          * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-         * @example eyJpZCI6NDJ9
+         * @example NDI
          */
         Cursor: components["schemas"]["Cursor"];
         /**
@@ -4333,7 +4333,7 @@ export interface components {
         "Idempotency-Replayed": string;
         /**
          * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-         * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+         * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
          */
         Link: string;
         /**
@@ -4391,7 +4391,7 @@ export interface operations {
                 after_event_id?: components["parameters"]["AfterEventFilter"];
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -4429,7 +4429,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -4513,7 +4513,7 @@ export interface operations {
             query?: {
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -4533,7 +4533,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -4827,7 +4827,7 @@ export interface operations {
             query?: {
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -4857,7 +4857,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -5226,7 +5226,7 @@ export interface operations {
             query?: {
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -5252,7 +5252,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -5727,7 +5727,7 @@ export interface operations {
                 category_id?: components["parameters"]["CategoryFilter"];
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -5781,7 +5781,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -6376,7 +6376,7 @@ export interface operations {
             query?: {
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -6396,7 +6396,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -6689,7 +6689,7 @@ export interface operations {
             query?: {
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -6743,7 +6743,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
