@@ -2073,7 +2073,7 @@ export interface components {
         Currency: string;
         /**
          * @description Opaque position in a list. Send it back as it was given; do not read or build one.
-         * @example eyJpZCI6NDJ9
+         * @example NDI
          */
         Cursor: string;
         /** @description One event on its way to one endpoint. */
@@ -3216,7 +3216,7 @@ export interface components {
         NextAttemptAt: string | null;
         /**
          * @description The `cursor` of the next page, or `null` on the last one.
-         * @example eyJpZCI6NDJ9
+         * @example NDI
          */
         NextCursor: string | null;
         /** @description A refusal of the token endpoint, RFC 6749 section 5.2. */
@@ -4151,7 +4151,7 @@ export interface components {
         CategoryId: components["schemas"]["Id"];
         /**
          * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-         * @example eyJpZCI6NDJ9
+         * @example NDI
          */
         Cursor: components["schemas"]["Cursor"];
         /**
@@ -4335,7 +4335,7 @@ export interface components {
         "Idempotency-Replayed": string;
         /**
          * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-         * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+         * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
          */
         Link: string;
         /**
@@ -4393,7 +4393,7 @@ export interface operations {
                 after_event_id?: components["parameters"]["AfterEventFilter"];
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -4431,7 +4431,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -4515,7 +4515,7 @@ export interface operations {
             query?: {
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -4535,7 +4535,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -4829,7 +4829,7 @@ export interface operations {
             query?: {
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -4859,7 +4859,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -5228,7 +5228,7 @@ export interface operations {
             query?: {
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -5254,7 +5254,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -5729,7 +5729,7 @@ export interface operations {
                 category_id?: components["parameters"]["CategoryFilter"];
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -5783,7 +5783,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -6378,7 +6378,7 @@ export interface operations {
             query?: {
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -6398,7 +6398,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -6691,7 +6691,7 @@ export interface operations {
             query?: {
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -6745,7 +6745,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
