@@ -2175,11 +2175,11 @@ export interface components {
          */
         DisabledAt: string | null;
         /**
-         * @description Why the service stopped sending: `gone` when the receiver answered 410, `failing` after five days in which nothing got through, `null` while it has not.
-         * @example null
-         * @enum {string|null}
+         * @description Why the service stopped sending: `gone` when the receiver answered 410, `failing` after five days in which nothing got through.
+         * @example gone
+         * @enum {string}
          */
-        DisabledReason: "gone" | "failing" | null;
+        DisabledReason: "gone" | "failing";
         /** @description A problem, as in RFC 9457. Decide by `status` and `code`; `title`, `detail` and the messages are for people and may change. */
         Error: {
             /**
@@ -3424,7 +3424,11 @@ export interface components {
              */
             description: components["schemas"]["Description"];
             disabled_at: components["schemas"]["DisabledAt"];
-            disabled_reason: components["schemas"]["DisabledReason"];
+            /**
+             * @description Why the service stopped sending: `gone` when the receiver answered 410, `failing` after five days in which nothing got through, `null` while it has not.
+             * @example null
+             */
+            disabled_reason: components["schemas"]["DisabledReason"] | null;
             /**
              * @description Whether events are sent. While `false` they are collected, and go out in order when it is `true` again.
              * @example true
@@ -3598,7 +3602,11 @@ export interface components {
              */
             description: components["schemas"]["Description"];
             disabled_at: components["schemas"]["DisabledAt"];
-            disabled_reason: components["schemas"]["DisabledReason"];
+            /**
+             * @description Why the service stopped sending: `gone` when the receiver answered 410, `failing` after five days in which nothing got through, `null` while it has not.
+             * @example null
+             */
+            disabled_reason: components["schemas"]["DisabledReason"] | null;
             /**
              * @description Whether events are sent. While `false` they are collected, and go out in order when it is `true` again.
              * @example true
