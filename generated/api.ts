@@ -3424,7 +3424,10 @@ export interface components {
              */
             description: components["schemas"]["Description"];
             disabled_at: components["schemas"]["DisabledAt"];
-            /** @description Why the service stopped sending: `gone` when the receiver answered 410, `failing` after five days in which nothing got through, `null` while it has not. */
+            /**
+             * @description Why the service stopped sending: `gone` when the receiver answered 410, `failing` after five days in which nothing got through, `null` while it has not.
+             * @example null
+             */
             disabled_reason: components["schemas"]["DisabledReason"] | null;
             /**
              * @description Whether events are sent. While `false` they are collected, and go out in order when it is `true` again.
@@ -3599,7 +3602,10 @@ export interface components {
              */
             description: components["schemas"]["Description"];
             disabled_at: components["schemas"]["DisabledAt"];
-            /** @description Why the service stopped sending: `gone` when the receiver answered 410, `failing` after five days in which nothing got through, `null` while it has not. */
+            /**
+             * @description Why the service stopped sending: `gone` when the receiver answered 410, `failing` after five days in which nothing got through, `null` while it has not.
+             * @example null
+             */
             disabled_reason: components["schemas"]["DisabledReason"] | null;
             /**
              * @description Whether events are sent. While `false` they are collected, and go out in order when it is `true` again.
