@@ -114,7 +114,7 @@ function requireTools(clients: Client[]): void {
 
 function succeeds(command: string): boolean {
   const [program = '', ...args] = command.split(' ');
-  return spawnSync(program, args, { stdio: 'ignore' }).status === 0;
+  return spawnSync(program, args, { stdio: 'ignore', cwd: project }).status === 0;
 }
 
 /** Compilers use several cores each, and half of a small machine is the service's and its database's. */

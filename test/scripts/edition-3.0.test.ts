@@ -96,6 +96,13 @@ t.test('each form of the contract has its form in the edition', async (t) => {
       { allOf: [ref('Kind')], nullable: true },
     ],
     ['a list of scalars', { type: 'array', items: ref('Name') }, { type: 'array', items: Name }],
+    ['a default of null', { type: ['string', 'null'], default: null }, { type: 'string', nullable: true }],
+    ['another default', { type: 'string', default: '' }, { type: 'string', default: '' }],
+    [
+      'a number',
+      { type: 'number', multipleOf: 0.01 },
+      { type: 'number', 'x-go-type': 'float64', multipleOf: 0.01 },
+    ],
     ['a property that is always null', { type: 'null' }, undefined],
   ] as const) {
     t.strictSame(convert(source, { Name, Kind }), expected, title);
