@@ -123,7 +123,7 @@ async function looseTypes(work: string, { files, pattern, allowed = [] }: Loose)
     const lines = (await readFile(join(work, file), 'utf8')).split('\n');
     lines.forEach((line, place) => {
       if (!pattern.test(line) || allowed.some((one) => one.line.test(line))) return;
-      faults.push(`${file}:${place + 1} has a loose type: ${line.trim()}`);
+      faults.push(`${file}:${place + 1} should not be generated: ${line.trim()}`);
     });
   }
   return seen > 0 ? faults : [`no generated file matches ${files}`];
