@@ -2073,7 +2073,7 @@ export interface components {
         Currency: string;
         /**
          * @description Opaque position in a list. Send it back as it was given; do not read or build one.
-         * @example eyJpZCI6NDJ9
+         * @example NDI
          */
         Cursor: string;
         /** @description One event on its way to one endpoint. */
@@ -3216,7 +3216,7 @@ export interface components {
         NextAttemptAt: string | null;
         /**
          * @description The `cursor` of the next page, or `null` on the last one.
-         * @example eyJpZCI6NDJ9
+         * @example NDI
          */
         NextCursor: string | null;
         /** @description A refusal of the token endpoint, RFC 6749 section 5.2. */
@@ -4157,7 +4157,7 @@ export interface components {
         CategoryId: components["schemas"]["Id"];
         /**
          * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-         * @example eyJpZCI6NDJ9
+         * @example NDI
          */
         Cursor: components["schemas"]["Cursor"];
         /**
@@ -4341,7 +4341,7 @@ export interface components {
         "Idempotency-Replayed": string;
         /**
          * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-         * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+         * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
          */
         Link: string;
         /**
@@ -4399,7 +4399,7 @@ export interface operations {
                 after_event_id?: components["parameters"]["AfterEventFilter"];
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -4437,7 +4437,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -4521,7 +4521,7 @@ export interface operations {
             query?: {
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -4541,7 +4541,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -4835,7 +4835,7 @@ export interface operations {
             query?: {
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -4865,7 +4865,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -5234,7 +5234,7 @@ export interface operations {
             query?: {
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -5260,7 +5260,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -5735,7 +5735,7 @@ export interface operations {
                 category_id?: components["parameters"]["CategoryFilter"];
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -5789,7 +5789,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -6384,7 +6384,7 @@ export interface operations {
             query?: {
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -6404,7 +6404,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -6697,7 +6697,7 @@ export interface operations {
             query?: {
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
                 cursor?: components["parameters"]["Cursor"];
                 /**
@@ -6751,7 +6751,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**

@@ -20,6 +20,8 @@ export default function menuManagementRules() {
         'array-bounded': ArrayBounded,
         'property-described': PropertyDescribed,
         'property-example': PropertyExample,
+        'request-object-closed': RequestObjectClosed,
+        'answer-object-open': AnswerObjectOpen,
       },
     },
   };
@@ -213,6 +215,62 @@ function PropertyExample() {
 
 function isComposite(schema) {
   return Boolean(hasType(schema, 'object') || schema.properties || schema.oneOf || schema.anyOf);
+}
+
+/** Objects of a JSON request refuse fields that they do not name, so that no typing error goes unnoticed. */
+function RequestObjectClosed() {
+  return eachObject((schema, isRequested) =>
+    isRequested && schema.additionalProperties !== false
+      ? 'An object of a request needs `additionalProperties: false`.'
+      : undefined,
+  );
+}
+
+/** All other objects may gain fields: a client generated from a closed schema would refuse an answer that did. */
+function AnswerObjectOpen() {
+  return eachObject((schema, isRequested) =>
+    !isRequested && schema.additionalProperties === false
+      ? 'An object that only answers have must do without `additionalProperties: false`.'
+      : undefined,
+  );
+}
+
+/** Checks each object, knowing whether a JSON request may hold it. (RFC 6749 has forms ignore unknown fields.) */
+function eachObject(check) {
+  const objects = new Map();
+  const requested = new Set();
+  return {
+    Schema: {
+      enter(schema, { location }) {
+        if (hasType(schema, 'object') || schema.properties) objects.set(schema, location);
+      },
+    },
+    Paths: {
+      RequestBody: {
+        MediaType: {
+          enter({ schema }, ctx) {
+            if (ctx.key === 'application/json') addReachable(requested, ctx, schema);
+          },
+        },
+      },
+    },
+    Root: {
+      leave(_, ctx) {
+        for (const [schema, location] of objects) {
+          const message = check(schema, requested.has(schema));
+          if (message) ctx.report({ message, location: location.key() });
+        }
+      },
+    },
+  };
+}
+
+/** Adds `value` and all that it holds or refers to. */
+function addReachable(nodes, ctx, value, origin) {
+  const { node, from } = resolve(ctx, value, origin);
+  if (node === null || typeof node !== 'object' || nodes.has(node)) return;
+  nodes.add(node);
+  for (const part of Object.values(node)) addReachable(nodes, ctx, part, from);
 }
 
 function inPaths(check) {

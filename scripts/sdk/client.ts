@@ -15,7 +15,10 @@ export interface Client {
   needs: Record<string, string>;
   /** Of the work folder, a copy of the client's folder: installed dependencies and build caches, kept between runs. */
   keep: string[];
-  /** Commands run in the work folder, in this order. Installing belongs to `generate`. */
+  /**
+   * Commands run in the work folder, in this order; what is installed in its `node_modules` or `.venv` is on the PATH.
+   * Installing belongs to `generate`.
+   */
   generate: string[][];
   build: string[][];
   run: string[];

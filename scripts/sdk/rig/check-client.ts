@@ -28,13 +28,17 @@ export interface Options {
 const toolPatience = 15 * 60_000;
 const scenarioPatience = 2 * 60_000;
 
-/** Generates the client, builds it, looks for loose types, and runs its scenario on an account of its own. */
+/**
+ * Generates the client, builds it, looks for loose types, and runs its scenario on an account of its own.
+ * @throws only when it is interrupted
+ */
 export async function checkClient(client: Client, options: Options): Promise<Outcome> {
   const started = performance.now();
   const { name } = client;
   const outcome = await check(client, options).catch(
     (error: Error): Outcome => ({ name, faults: [error.message], output: '' }),
   );
+  options.signal.throwIfAborted();
   const verdict = outcome.faults.length === 0 ? 'passed' : 'FAILED';
   options.say(`${verdict} after ${Math.round((performance.now() - started) / 1_000)} s`);
   return outcome;
@@ -97,7 +101,8 @@ async function runStep(
 ): Promise<CommandResult> {
   const line = command.join(' ');
   say(line.length > 100 ? `${line.slice(0, 99)}…` : line);
-  const result = await runCommand(command, { cwd: work, env, patience, signal });
+  const PATH = [join(work, 'node_modules/.bin'), join(work, '.venv/bin'), process.env['PATH']].join(':');
+  const result = await runCommand(command, { cwd: work, env: { ...env, PATH }, patience, signal });
   if (verbose) for (const one of result.output.trimEnd().split('\n')) say(`| ${one}`);
   return result;
 }

@@ -9,14 +9,9 @@ export const client: Client = {
   generate: [
     ['npm', 'ci', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'],
     // Its default makes every field of a request that has a default a required one.
-    [
-      'node_modules/.bin/openapi-typescript',
-      'openapi.json',
-      '--output=src/generated.ts',
-      '--default-non-nullable=false',
-    ],
+    ['openapi-typescript', 'openapi.json', '--output=src/generated.ts', '--default-non-nullable=false'],
   ],
-  build: [['node_modules/.bin/tsc', '-p', '.']],
+  build: [['tsc', '-p', '.']],
   run: ['node', 'build/scenario.js'],
   explained: [{ line: /npm warn Unknown (user|env) config/, reason: 'about settings of npm on the machine' }],
   loose: {
