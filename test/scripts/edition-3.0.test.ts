@@ -77,6 +77,14 @@ t.test('every reference of the edition leads somewhere, and no component is left
   );
 });
 
+t.test('a link of the edition has no request body', async (t) => {
+  const bodies = ({ components }: typeof contract) =>
+    Object.values<object>(components.links).filter((link) => 'requestBody' in link).length;
+  t.ok(bodies(contract) > 0);
+  t.equal(bodies(edition), 0);
+  t.strictSame(Object.keys(edition.components.links), Object.keys(contract.components.links));
+});
+
 t.test('each form of the contract has its form in the edition', async (t) => {
   const Name = { type: 'string', maxLength: 9, description: 'A name.' };
   const Kind = { type: 'string', enum: ['a'] };
