@@ -16,9 +16,12 @@ export interface Operation {
   'x-rate-limit'?: { limit: number; window_seconds: number; per: 'client' | 'address' };
 }
 
-/** The contract's files as one document; components are named by their files. Leaves it in the scratch directory. */
-export async function bundle(scratch: string): Promise<OpenApiDocument> {
+/**
+ * A contract's files as one document; components are named by their files. Leaves it in the scratch directory.
+ * @param source its root file; that of the service unless given
+ */
+export async function bundle(scratch: string, source = 'openapi/openapi.yaml'): Promise<OpenApiDocument> {
   const file = join(scratch, 'openapi.json');
-  await tool('redocly', ['bundle', 'openapi/openapi.yaml', '--output', file]);
+  await tool('redocly', ['bundle', source, '--output', file]);
   return JSON.parse(await readFile(file, 'utf8'));
 }
