@@ -4,8 +4,8 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { type Comparison, type Contract, compare } from './breaking/compare.ts';
-import { bundle } from './generate/bundle.ts';
+import { type Comparison, compare } from './breaking/compare.ts';
+import { bundle, type OpenApiDocument } from './generate/bundle.ts';
 import { root } from './generate/tool.ts';
 
 const help = `usage: make breaking [REVISION=file]
@@ -47,7 +47,7 @@ async function main(): Promise<void> {
     throw new Error('one file, or --release; --help tells more');
   if (file && !existsSync(file)) throw new Error(`there is no file ${file}`);
 
-  const contract: Contract = await bundle(scratch, file && resolve(file));
+  const contract = await bundle(scratch, file && resolve(file));
   const comparison = existsSync(released)
     ? await compare(released, join(scratch, 'openapi.json'))
     : undefined;
@@ -111,7 +111,7 @@ function versions({ released, revision }: Comparison): [was: Version, is: Versio
   return [parse(released), parse(revision)];
 }
 
-function parse({ info: { version } }: Contract): Version {
+function parse({ info: { version } }: OpenApiDocument): Version {
   const numbers = /^(\d+)\.(\d+)\.(\d+)$/.exec(version);
   if (!numbers) throw new Error(`info.version must be three numbers such as 1.2.0, not ${version}`);
   return numbers.slice(1).map(Number) as Version;

@@ -1,19 +1,13 @@
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
+import type { OpenApiDocument } from '../generate/bundle.ts';
 import { tool } from '../generate/tool.ts';
 import { isPromised, ownRules } from './rules.ts';
 
-/** A bundled contract, as far as it is read here. */
-export interface Contract {
-  info: { version: string };
-  paths?: Record<string, Record<string, { operationId?: string }>>;
-  components?: { securitySchemes?: Record<string, { flows?: Record<string, { scopes: object }> }> };
-}
-
 /** What two contracts differ in. */
 export interface Comparison {
-  released: Contract;
-  revision: Contract;
+  released: OpenApiDocument;
+  revision: OpenApiDocument;
   /** What breaks a client of the released one. */
   findings: Finding[];
   /** The part of the version that must rise with it; undefined: they say the same. */
@@ -93,7 +87,7 @@ function ownVerdicts(change: Change): Verdict[] {
 }
 
 // To Redocly the names of scopes are words for people.
-function scopesOf({ components }: Contract): string[] {
+function scopesOf({ components }: OpenApiDocument): string[] {
   return Object.entries(components?.securitySchemes ?? {}).flatMap(([scheme, { flows = {} }]) =>
     Object.entries(flows).flatMap(([flow, { scopes }]) =>
       Object.keys(scopes).map(
@@ -109,7 +103,7 @@ function scopeRemoved(pointer: string): Verdict {
 }
 
 /** A JSON pointer (RFC 6901) in words: `GET /menus (listMenus) responses/304`, `webhook item.toggled post`. */
-function place(pointer: string, ...contracts: Contract[]): string {
+function place(pointer: string, ...contracts: OpenApiDocument[]): string {
   const [area, name = '', part = '', ...rest] = pointer
     .slice(2)
     .split('/')
@@ -118,14 +112,14 @@ function place(pointer: string, ...contracts: Contract[]): string {
   if (area === 'components') return `${name}/${inside}`;
   if (area === 'webhooks') return `webhook ${name} ${inside}`.trim();
   if (area !== 'paths') return [area, name, inside].filter(Boolean).join('/');
-  const id = contracts.map(({ paths }) => paths?.[name]?.[part]?.operationId).find(Boolean);
+  const id = contracts.map(({ paths = {} }) => paths[name]?.[part]?.operationId).find(Boolean);
   return id ? `${part.toUpperCase()} ${name} (${id}) ${rest.join('/')}`.trim() : `${name} ${inside}`.trim();
 }
 
-function unversioned({ info, ...contract }: Contract): object {
+function unversioned({ info, ...contract }: OpenApiDocument): object {
   return { ...contract, info: { ...info, version: '' } };
 }
 
-async function read(file: string): Promise<Contract> {
+async function read(file: string): Promise<OpenApiDocument> {
   return JSON.parse(await readFile(file, 'utf8'));
 }

@@ -1,19 +1,31 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Deprecation, declareDeprecation } from './deprecation.ts';
 import { tool } from './tool.ts';
 
 export interface OpenApiDocument {
   info: { version: string };
   paths: Record<string, Record<string, Operation>>;
+  components?: {
+    responses?: Record<string, Response>;
+    securitySchemes?: Record<string, { flows?: Record<string, { scopes: object }> }>;
+  };
 }
 
 export interface Operation {
   operationId: string;
   security?: Record<string, string[]>[];
   requestBody?: { required?: boolean; content: Record<string, unknown> };
-  responses: Record<string, { content?: Record<string, unknown> }>;
+  responses: Record<string, Response>;
   'x-body-limit'?: number;
   'x-rate-limit'?: { limit: number; window_seconds: number; per: 'client' | 'address' };
+  'x-deprecation'?: Deprecation;
+}
+
+export interface Response {
+  $ref?: string;
+  headers?: Record<string, object>;
+  content?: Record<string, unknown>;
 }
 
 /**
@@ -23,5 +35,8 @@ export interface Operation {
 export async function bundle(scratch: string, source = 'openapi/openapi.yaml'): Promise<OpenApiDocument> {
   const file = join(scratch, 'openapi.json');
   await tool('redocly', ['bundle', source, '--output', file]);
-  return JSON.parse(await readFile(file, 'utf8'));
+  const document: OpenApiDocument = JSON.parse(await readFile(file, 'utf8'));
+  declareDeprecation(document);
+  await writeFile(file, JSON.stringify(document));
+  return document;
 }
