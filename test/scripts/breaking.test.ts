@@ -1,0 +1,108 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { type Comparison, compare } from '../../scripts/breaking/compare.ts';
+import { root, runToEnd } from '../support/process.ts';
+import { breaking, type Change, type Contract, harmless } from './contract-changes.ts';
+
+const released = join(root, 'openapi/released.json');
+const contract: Contract = JSON.parse(await readFile(released, 'utf8'));
+const scratch = await mkdtemp(join(tmpdir(), 'breaking-test-'));
+t.teardown(() => rm(scratch, { recursive: true, force: true }));
+
+/** The released contract with edits, as a file. */
+async function edited(...edits: Change['edit'][]): Promise<string> {
+  const revision = structuredClone(contract);
+  for (const edit of edits) edit(revision);
+  const file = join(scratch, `${crypto.randomUUID()}.json`);
+  await writeFile(file, JSON.stringify(revision));
+  return file;
+}
+
+/** Compares for each change, as many at a time as there are processors. */
+async function compareEach<C extends Change>(
+  changes: C[],
+  look: (change: C, comparison: Comparison) => void,
+) {
+  const queue = changes.values();
+  const work = async () => {
+    for (const change of queue) look(change, await compare(released, await edited(change.edit)));
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, work));
+}
+
+t.test('each change that breaks a client is found and named', (t) =>
+  compareEach(breaking, ({ title, findings }, comparison) => {
+    const found = comparison.findings.map(({ rule, where }) => `${rule}: ${where}`);
+    for (const finding of findings) t.ok(found.includes(finding), `${title}: ${finding}`, { found });
+    t.equal(comparison.bump, 'major', title);
+  }),
+);
+
+t.test('a change that breaks nobody passes, and asks for the version that says what it is', (t) =>
+  compareEach(harmless, ({ title, bump }, comparison) => {
+    t.strictSame(comparison.findings, [], title);
+    t.equal(comparison.bump, bump, title);
+  }),
+);
+
+/** Runs the command as `make breaking` does. */
+async function run(t: Test, ...args: string[]) {
+  const { stdout, stderr, ended } = await runToEnd(t, {}, [process.execPath, 'scripts/breaking.ts', ...args]);
+  return { lines: stdout.trim().split('\n'), stderr, ended };
+}
+
+const removed = breaking.find(({ title }) => title === 'an operation is removed') as Change;
+const added = harmless.find(({ title }) => title === 'a new operation') as Change;
+const version = (version: string) => (revision: Contract) => (revision.info.version = version);
+const [major] = contract.info.version.split('.').map(Number);
+const next = `${major + 1}.0.0`;
+
+t.test(
+  'the command fails on a breaking change while the major version stays, and says what to do',
+  async (t) => {
+    const since = `since release ${contract.info.version}`;
+    const finding = /^operation-removed: DELETE \/menus\/{menu_id}\/items\/{item_id} \(deleteItem\): /;
+    for (const is of [contract.info.version, `${major}.999.0`]) {
+      const { lines, ended } = await run(t, await edited(removed.edit, version(is)));
+      t.match(lines, [finding, `1 breaking change ${since}; info.version is ${is}: raise it to ${next}, or`]);
+      t.equal(lines.length, 2);
+      t.equal(ended, 1);
+    }
+    const announced = await run(t, await edited(removed.edit, version(next)));
+    t.match(announced.lines, [finding, `1 breaking change ${since}; info.version is ${next}, which says so`]);
+    t.equal(announced.ended, 0);
+  },
+);
+
+t.test('the command passes what breaks nobody, and says what version it needs', async (t) => {
+  const { lines, ended } = await run(t, await edited(added.edit));
+  t.match(lines, [
+    /^additions, nothing breaking since release .*: raise it to \d+\.\d+\.0 before the release$/,
+  ]);
+  t.equal(ended, 0);
+  t.match(await run(t, released), { lines: [/^nothing has changed since release/], ended: 0 });
+});
+
+t.test(
+  'the contract in openapi/ breaks no client of the released one, or its major version says so',
+  async (t) => {
+    t.match(await run(t), { stderr: '', ended: 0 });
+  },
+);
+
+t.test('what cannot be compared fails in words, never silently', async (t) => {
+  const broken = await edited((c) => (c.paths['/menus'] = { $ref: '#/nowhere' }));
+  const unversioned = await edited(version('next'));
+  for (const [args, words] of [
+    [['nowhere.yaml'], /^breaking: there is no file nowhere\.yaml\n$/],
+    [['one.yaml', 'two.yaml'], /^breaking: one file, or --release; --help tells more\n$/],
+    [['--loud'], /^breaking: Unknown option '--loud'.*; --help tells more\n$/],
+    [[broken], /Can't resolve \$ref/],
+    [[unversioned], /^breaking: info\.version must be three numbers such as 1\.2\.0, not next\n$/],
+  ] as const) {
+    t.match(await run(t, ...args), { stderr: words, ended: 2 }, args.join(' '));
+  }
+  t.match(await run(t, '--help'), { lines: [/^usage: make breaking/], ended: 0 });
+});
