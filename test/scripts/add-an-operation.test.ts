@@ -8,6 +8,9 @@ import { basename, dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { root, runToEnd } from '../support/process.ts';
 
+// Several times what it takes on a machine with nothing else to do.
+t.setTimeout(240_000);
+
 interface Block {
   kind: string;
   /** Named by its first line; undefined for commands. */
