@@ -1,3 +1,4 @@
+import { bodyLimit } from '../../src/http/bodies.ts';
 import type { Change } from './compare.ts';
 
 /** What breaks a client although no rule of Redocly says so: from a change to its words, or nothing. */
@@ -16,7 +17,9 @@ export const ownRules: Record<string, (change: Change) => string | false | undef
     `Path ${fromTo(change)}.`,
 
   'default-changed': (change) =>
-    isModified(change, 'Schema', 'default') && wasThere(change) && `Default ${fromTo(change)}.`,
+    isModified(change, 'Schema', 'default') &&
+    change.base?.value !== undefined &&
+    `Default ${fromTo(change)}.`,
   'request-body-added': ({ kind, typeName, path, revision }) =>
     kind === 'added' &&
     typeName === 'RequestBody' &&
@@ -29,12 +32,15 @@ export const ownRules: Record<string, (change: Change) => string | false | undef
     'The header is no longer always there.',
 
   'body-limit-lowered': (change) =>
-    isModified(change, 'Operation', 'x-body-limit') && isLess(change) && `Largest body ${fromTo(change)}.`,
-  'rate-limit-lowered': (change) =>
-    change.path.endsWith('/x-rate-limit') &&
-    ((change.property === 'limit' && isLess(change)) ||
-      (change.property === 'window_seconds' && isMore(change))) &&
-    `\`${change.property}\` ${fromTo(change)}.`,
+    isModified(change, 'Operation', 'x-body-limit') &&
+    (change.revision?.value ?? bodyLimit) < (change.base?.value ?? bodyLimit) &&
+    `Largest body ${fromTo(change)}.`,
+  'rate-limit-lowered': ({ path, kind, property, base, revision }) =>
+    path.endsWith('/x-rate-limit') &&
+    (kind === 'added' ||
+      (property === 'limit' && revision?.value < base?.value) ||
+      (property === 'window_seconds' && revision?.value > base?.value)) &&
+    `\`${property ?? 'x-rate-limit'}\` is ${JSON.stringify(revision?.value)} now.`,
 
   'token-url-changed': (change) => change.property === 'tokenUrl' && `\`tokenUrl\` ${fromTo(change)}.`,
 
@@ -42,19 +48,20 @@ export const ownRules: Record<string, (change: Change) => string | false | undef
   'webhook-renamed': (change) =>
     isModified(change, 'PathItem', 'key') &&
     change.path.startsWith('#/webhooks/') &&
-    `The event was renamed ${fromTo(change).slice('changed '.length)}.`,
+    `The name of the event ${fromTo(change)}.`,
   'webhook-header-removed': ({ kind, typeName, path, base }) =>
     kind === 'removed' &&
-    typeName === 'Parameter' &&
     path.startsWith('#/webhooks/') &&
-    `Header \`${base?.value?.name}\` was removed.`,
+    ((typeName === 'Parameter' && `Header \`${base?.value?.name ?? path}\` was removed.`) ||
+      (typeName === 'ParameterList' && 'All headers were removed.')),
   'webhook-header-became-optional': (change) =>
     isModified(change, 'Parameter', 'required') &&
     change.path.startsWith('#/webhooks/') &&
     change.base?.value === true &&
     'The header is no longer always there.',
   'discriminator-changed': (change) =>
-    isModified(change, 'Discriminator', 'propertyName') && `\`propertyName\` ${fromTo(change)}.`,
+    (isModified(change, 'Discriminator', 'propertyName') && `\`propertyName\` ${fromTo(change)}.`) ||
+    (change.kind === 'removed' && change.typeName === 'Discriminator' && 'It was removed.'),
 };
 
 /**
@@ -73,10 +80,7 @@ function isModified({ kind, typeName, property }: Change, type: string, name: st
   return kind === 'modified' && typeName === type && property === name;
 }
 
-const wasThere = ({ base }: Change) => base?.value !== undefined;
-const isLess = ({ base, revision }: Change) => revision?.value < base?.value;
-const isMore = ({ base, revision }: Change) => revision?.value > base?.value;
-
 function fromTo({ base, revision }: Change): string {
-  return `changed from ${JSON.stringify(base?.value)} to ${JSON.stringify(revision?.value)}`;
+  const [was, is] = [base, revision].map((side) => JSON.stringify(side?.value) ?? 'none');
+  return `changed from ${was} to ${is}`;
 }

@@ -3,6 +3,7 @@ import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type Comparison, compare } from '../../scripts/breaking/compare.ts';
+import { ownRules } from '../../scripts/breaking/rules.ts';
 import { root, runToEnd } from '../support/process.ts';
 import { breaking, type Change, type Contract, harmless } from './contract-changes.ts';
 
@@ -39,6 +40,14 @@ t.test('each change that breaks a client is found and named', (t) =>
     t.equal(comparison.bump, 'major', title);
   }),
 );
+
+t.test('each rule of our own is broken by one of these changes', async (t) => {
+  const named = breaking.flatMap(({ findings }) => findings.map((finding) => finding.split(': ')[0]));
+  t.strictSame(
+    Object.keys(ownRules).filter((rule) => !named.includes(rule)),
+    [],
+  );
+});
 
 t.test('a change that breaks nobody passes, and asks for the version that says what it is', (t) =>
   compareEach(harmless, ({ title, bump }, comparison) => {

@@ -278,12 +278,16 @@ export const breaking: BreakingChange[] = [
   {
     title: 'limits are lower',
     findings: [
-      'body-limit-lowered: PUT /menus/{menu_id}/content (importMenu) x-body-limit',
+      'body-limit-lowered: PUT /menus/{menu_id}/content (importMenu)',
+      'body-limit-lowered: POST /menus (createMenu) x-body-limit',
+      'rate-limit-lowered: GET /menus (listMenus) x-rate-limit',
       'rate-limit-lowered: POST /oauth/token (issueToken) x-rate-limit/limit',
       'rate-limit-lowered: POST /oauth/token (issueToken) x-rate-limit/window_seconds',
     ],
     edit: (c) => {
-      c.paths[paths.content].put['x-body-limit'] /= 2;
+      delete c.paths[paths.content].put['x-body-limit'];
+      c.paths[paths.menus].post['x-body-limit'] = 1024;
+      c.paths[paths.menus].get['x-rate-limit'] = { limit: 1, window_seconds: 1, per: 'client' };
       c.paths['/oauth/token'].post['x-rate-limit'].limit /= 2;
       c.paths['/oauth/token'].post['x-rate-limit'].window_seconds *= 2;
     },
@@ -407,11 +411,15 @@ export const breaking: BreakingChange[] = [
     edit: (c) => (ownProperty(c, 'ItemToggledEvent', 'location_id').type = 'string'),
   },
   {
-    title: 'an event comes without a header that it had',
-    findings: ['webhook-header-removed: webhook item.toggled post/parameters/2'],
+    title: 'events come without headers that they had',
+    findings: [
+      'webhook-header-removed: webhook item.toggled post/parameters/2',
+      'webhook-header-removed: webhook item.created post/parameters',
+    ],
     edit: (c) => {
       const { post } = c.webhooks['item.toggled'];
       post.parameters = without(post.parameters, parameter(c, post, 'webhook-signature'));
+      delete c.webhooks['item.created'].post.parameters;
     },
   },
   {
@@ -423,6 +431,11 @@ export const breaking: BreakingChange[] = [
     title: 'an event is no longer told apart by the same field',
     findings: ['discriminator-changed: schemas/WebhookPayload/discriminator/propertyName'],
     edit: (c) => (schema(c, 'WebhookPayload').discriminator.propertyName = 'kind'),
+  },
+  {
+    title: 'an event is not told apart at all',
+    findings: ['discriminator-changed: schemas/WebhookPayload/discriminator'],
+    edit: (c) => delete schema(c, 'WebhookPayload').discriminator,
   },
 ];
 
