@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { type Comparison, compare } from '../../scripts/breaking/compare.ts';
+import { compare } from '../../scripts/breaking/compare.ts';
 import { ownRules } from '../../scripts/breaking/rules.ts';
 import { root, runToEnd } from '../support/process.ts';
 import { breaking, type Change, type Contract, harmless } from './contract-changes.ts';
@@ -21,25 +21,36 @@ async function edited(...edits: Change['edit'][]): Promise<string> {
   return file;
 }
 
-/** Compares for each change, as many at a time as there are processors. */
-async function compareEach<C extends Change>(
-  changes: C[],
-  look: (change: C, comparison: Comparison) => void,
-) {
-  const queue = changes.values();
-  const work = async () => {
-    for (const change of queue) look(change, await compare(released, await edited(change.edit)));
+const compareAll = async (changes: Change[]) =>
+  compare(released, await edited(...changes.map(({ edit }) => edit)));
+
+/** Does the work for each, as many at a time as there are processors. */
+async function forEach<T>(all: T[], work: (one: T) => Promise<void>): Promise<void> {
+  const queue = all.values();
+  const worker = async () => {
+    for (const one of queue) await work(one);
   };
-  await Promise.all(Array.from({ length: availableParallelism() }, work));
+  await Promise.all(Array.from({ length: availableParallelism() }, worker));
 }
 
-t.test('each change that breaks a client is found and named', (t) =>
-  compareEach(breaking, ({ title, findings }, comparison) => {
-    const found = comparison.findings.map(({ rule, where }) => `${rule}: ${where}`);
-    for (const finding of findings) t.ok(found.includes(finding), `${title}: ${finding}`, { found });
-    t.equal(comparison.bump, 'major', title);
-  }),
-);
+t.test('each change that breaks a client is found and named', async (t) => {
+  const found = async (changes: Change[]) =>
+    (await compareAll(changes)).findings.map(({ rule, where }) => `${rule}: ${where}`);
+  // Several at once, as each comparison takes a second. Neighbours touch the same things and are kept apart; a
+  // change that others of its group hide is tried alone.
+  const groups = Array.from({ length: 10 }, (_, group) =>
+    breaking.filter((_, index) => index % 10 === group),
+  );
+  await forEach(groups, async (group) => {
+    const together = await found(group).catch((): string[] => []);
+    for (const change of group) {
+      const isHidden = change.findings.some((one) => !together.includes(one));
+      const lines = isHidden ? await found([change]) : together;
+      for (const finding of change.findings)
+        t.ok(lines.includes(finding), `${change.title}: ${finding}`, { lines });
+    }
+  });
+});
 
 t.test('each rule of our own is broken by one of these changes', async (t) => {
   const named = breaking.flatMap(({ findings }) => findings.map((finding) => finding.split(': ')[0]));
@@ -50,9 +61,10 @@ t.test('each rule of our own is broken by one of these changes', async (t) => {
 });
 
 t.test('a change that breaks nobody passes, and asks for the version that says what it is', (t) =>
-  compareEach(harmless, ({ title, bump }, comparison) => {
-    t.strictSame(comparison.findings, [], title);
-    t.equal(comparison.bump, bump, title);
+  forEach(harmless, async (change) => {
+    const { findings, bump } = await compareAll([change]);
+    t.strictSame(findings, [], change.title);
+    t.equal(bump, change.bump, change.title);
   }),
 );
 
