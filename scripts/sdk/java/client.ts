@@ -39,7 +39,9 @@ export const client: Client = {
       reason: 'the templates are for Jackson 2.18 too, which has nothing newer',
     },
     {
-      line: new RegExp(`${generated.source}.*WebhookPayload(Des|S)erializer has no definition of serialVersionUID$`),
+      line: new RegExp(
+        `${generated.source}.*WebhookPayload(Des|S)erializer has no definition of serialVersionUID$`,
+      ),
       reason: 'nobody serializes the serializer',
     },
   ],
