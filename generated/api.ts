@@ -4156,11 +4156,6 @@ export interface components {
          */
         CategoryId: components["schemas"]["Id"];
         /**
-         * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-         * @example NDI
-         */
-        Cursor: components["schemas"]["Cursor"];
-        /**
          * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
          * @example evt_0196f3a1c2d47b8e9a10f4c5
          */
@@ -4202,7 +4197,7 @@ export interface components {
          * @description Identifier of the event. A value that is not a valid identifier is answered 404.
          * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f809
          */
-        EventId: components["schemas"]["EventId"];
+        EventIdInPath: components["schemas"]["EventId"];
         /**
          * @description Only events of this location, its menus and what is in them.
          * @example 2
@@ -4282,6 +4277,11 @@ export interface components {
          */
         MenuId: components["schemas"]["Id"];
         /**
+         * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
+         * @example NDI
+         */
+        PageCursor: components["schemas"]["Cursor"];
+        /**
          * @description Only events of this record, kind and identifier.
          * @example item:42
          */
@@ -4290,7 +4290,7 @@ export interface components {
          * @description Identifier of the replay. A value that is not a valid identifier is answered 404.
          * @example 3
          */
-        ReplayId: components["schemas"]["Id"];
+        ReplayIdInPath: components["schemas"]["Id"];
         /**
          * @description Only deliveries that were queued at this moment or later, RFC 3339.
          * @example 2026-03-14T18:00:00Z
@@ -4401,7 +4401,7 @@ export interface operations {
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
                  * @example NDI
                  */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["PageCursor"];
                 /**
                  * @description Most records on a page. A value above the maximum is refused, not lowered.
                  * @example 50
@@ -4478,7 +4478,7 @@ export interface operations {
                  * @description Identifier of the event. A value that is not a valid identifier is answered 404.
                  * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f809
                  */
-                event_id: components["parameters"]["EventId"];
+                event_id: components["parameters"]["EventIdInPath"];
             };
             cookie?: never;
         };
@@ -4523,7 +4523,7 @@ export interface operations {
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
                  * @example NDI
                  */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["PageCursor"];
                 /**
                  * @description Most records on a page. A value above the maximum is refused, not lowered.
                  * @example 50
@@ -4837,7 +4837,7 @@ export interface operations {
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
                  * @example NDI
                  */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["PageCursor"];
                 /**
                  * @description Only menus that are in use (`true`) or out of use (`false`).
                  * @example true
@@ -5236,7 +5236,7 @@ export interface operations {
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
                  * @example NDI
                  */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["PageCursor"];
                 /**
                  * @description Most records on a page. A value above the maximum is refused, not lowered.
                  * @example 50
@@ -5737,7 +5737,7 @@ export interface operations {
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
                  * @example NDI
                  */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["PageCursor"];
                 /**
                  * @description Only items with this dietary tag. Repeat the parameter to ask for several; an item must carry all of them. Tags are compared exactly.
                  * @example [
@@ -6386,7 +6386,7 @@ export interface operations {
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
                  * @example NDI
                  */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["PageCursor"];
                 /**
                  * @description Most records on a page. A value above the maximum is refused, not lowered.
                  * @example 50
@@ -6699,7 +6699,7 @@ export interface operations {
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
                  * @example NDI
                  */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["PageCursor"];
                 /**
                  * @description Most records on a page. A value above the maximum is refused, not lowered.
                  * @example 50
@@ -7001,7 +7001,7 @@ export interface operations {
                  * @description Identifier of the replay. A value that is not a valid identifier is answered 404.
                  * @example 3
                  */
-                replay_id: components["parameters"]["ReplayId"];
+                replay_id: components["parameters"]["ReplayIdInPath"];
                 /**
                  * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
                  * @example 5

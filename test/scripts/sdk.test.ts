@@ -11,11 +11,15 @@ const clients: Record<string, { changes: string; fault?: string }> = {
   warns: { changes: 'explained: []', fault: 'a warning that nobody explains: this generator is deprecated' },
   loose: {
     changes: `generate: [[process.execPath, 'generator.js', 'price: any']]`,
-    fault: 'generated.ts:2 has a loose type: export type Item = { price: any };',
+    fault: 'generated.ts:2 should not be generated: export type Item = { price: any };',
   },
   unchecked: {
     changes: 'loose: { files: /other/, pattern: /any/ }',
     fault: 'no generated file matches /other/',
+  },
+  lenient: {
+    changes: `loose: { ...good.loose, allowed: [{ line: /any/, reason: 'of old' }] }`,
+    fault: 'no line needs the exception /any/',
   },
   uncompiled: {
     changes: `build: [[process.execPath, '-e', 'process.exit(3)']]`,
@@ -42,7 +46,7 @@ t.test('each thing that can be wrong with a client fails it, and it alone', asyn
   t.match(reports.get('pretending'), 'the item should be {', 'what the scenario did not do is told, too');
   t.match(reports.get('pretending'), 'the webhooks should be [');
   t.notMatch(reports.get('pretending'), 'the transcript should be');
-  t.match(stdout, /\n2 passed, 7 failed\n$/);
+  t.match(stdout, /\n2 passed, 8 failed\n$/);
   t.equal(ended, 1);
 });
 
