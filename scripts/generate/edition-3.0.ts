@@ -22,6 +22,8 @@ interface Document extends Node {
  * - A default of `null` is left out, as openapi-generator fails on it; an absent field means the same.
  * - The request body of a link is left out, as openapi-generator takes it for a fault unless it is a string.
  * - A number says that Go should hold it in 64 bits: in 32, the default of Go's generators, a price loses its cents.
+ * - An optional list says `x-nullable`: for openapi-generator's Java, a list that was not set is otherwise an empty
+ *   one, and a change of the price would clear the allergens.
  * @param document the bundled contract, OpenAPI 3.1; not changed
  * @throws on a part of JSON Schema that is not known here to have a form in 3.0
  */
@@ -126,10 +128,20 @@ function converter(named: Record<string, Schema>) {
   function properties(all: Record<string, Schema>, required: string[] = []): Schema {
     const entries = Object.entries(all).filter(([, property]) => !isNull(property));
     const names = required.filter((name) => entries.some(([kept]) => kept === name));
+    const converted = ([name, property]: [string, Schema]): [string, Schema] => [
+      name,
+      names.includes(name) ? schema(property) : optional(schema(property)),
+    ];
     return {
-      properties: Object.fromEntries(entries.map(([name, property]) => [name, schema(property)])),
+      properties: Object.fromEntries(entries.map(converted)),
       ...(names.length > 0 && { required: names }),
     };
+  }
+
+  function optional(property: Schema): Schema {
+    return property.type === 'array' && !('default' in property)
+      ? { ...property, 'x-nullable': true }
+      : property;
   }
 
   function reference(source: Schema): Schema {

@@ -9,6 +9,10 @@ const clients: Record<string, { changes: string; fault?: string }> = {
   good: { changes: '' },
   old: { changes: `edition: '3.0'` },
   warns: { changes: 'explained: []', fault: 'a warning that nobody explains: this generator is deprecated' },
+  stumbles: {
+    changes: `build: [[process.execPath, '-e', 'console.log("[ERROR] no default")']]`,
+    fault: 'a warning that nobody explains: [ERROR] no default',
+  },
   loose: {
     changes: `generate: [[process.execPath, 'generator.js', 'price: any']]`,
     fault: 'generated.ts:2 should not be generated: export type Item = { price: any };',
@@ -46,7 +50,7 @@ t.test('each thing that can be wrong with a client fails it, and it alone', asyn
   t.match(reports.get('pretending'), 'the item should be {', 'what the scenario did not do is told, too');
   t.match(reports.get('pretending'), 'the webhooks should be [');
   t.notMatch(reports.get('pretending'), 'the transcript should be');
-  t.match(stdout, /\n2 passed, 8 failed\n$/);
+  t.match(stdout, /\n2 passed, 9 failed\n$/);
   t.equal(ended, 1);
 });
 

@@ -107,9 +107,9 @@ async function runStep(
   return result;
 }
 
-/** Lines that warn and that no one has explained. */
+/** Lines that warn, or speak of an error of a tool that succeeded, and that no one has explained. */
 function unexplained(output: string, explained: Explained[]): string[] {
-  const lines = output.split('\n').filter((line) => /warn|deprecat/i.test(line));
+  const lines = output.split('\n').filter((line) => /warn|deprecat|^\[error\]/i.test(line));
   return [...new Set(lines)].filter((line) => !explained.some((one) => one.line.test(line)));
 }
 
