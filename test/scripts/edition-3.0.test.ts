@@ -77,6 +77,14 @@ t.test('every reference of the edition leads somewhere, and no component is left
   );
 });
 
+t.test('a link of the edition has no request body', async (t) => {
+  const bodies = ({ components }: typeof contract) =>
+    Object.values<object>(components.links).filter((link) => 'requestBody' in link).length;
+  t.ok(bodies(contract) > 0);
+  t.equal(bodies(edition), 0);
+  t.strictSame(Object.keys(edition.components.links), Object.keys(contract.components.links));
+});
+
 t.test('each form of the contract has its form in the edition', async (t) => {
   const Name = { type: 'string', maxLength: 9, description: 'A name.' };
   const Kind = { type: 'string', enum: ['a'] };
@@ -96,6 +104,13 @@ t.test('each form of the contract has its form in the edition', async (t) => {
       { allOf: [ref('Kind')], nullable: true },
     ],
     ['a list of scalars', { type: 'array', items: ref('Name') }, { type: 'array', items: Name }],
+    ['a default of null', { type: ['string', 'null'], default: null }, { type: 'string', nullable: true }],
+    ['another default', { type: 'string', default: '' }, { type: 'string', default: '' }],
+    [
+      'a number',
+      { type: 'number', multipleOf: 0.01 },
+      { type: 'number', 'x-go-type': 'float64', multipleOf: 0.01 },
+    ],
     ['a property that is always null', { type: 'null' }, undefined],
   ] as const) {
     t.strictSame(convert(source, { Name, Kind }), expected, title);
