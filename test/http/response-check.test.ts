@@ -4,10 +4,14 @@ import t, { type Test } from 'tap';
 import { request } from 'undici';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import type { OperationId } from '../../generated/operations.ts';
+import { buildApp } from '../../src/app.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import { type CheckResult, registerResponseCheck } from '../../src/http/response-check.ts';
 import { contractCheck, type SentAnswer } from '../../src/http/response-check-thread.ts';
+import { createDestination } from '../../src/webhooks/delivery/destination.ts';
 import { type DemoProcess, startDemoProcess } from '../support/demo-process.ts';
 import { eventually } from '../support/eventually.ts';
+import { cloneDatabase, encryptionKey } from '../support/service.ts';
 
 t.setTimeout(120_000);
 
@@ -53,6 +57,42 @@ t.test('a violation is told by its place and its keyword', async (t) => {
   );
   const surplus = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`field_${n}`, n]));
   t.same(body({ data: { ...data, ...surplus } }).length, 20, 'a list has an end');
+});
+
+t.test(
+  'a field that the contract does not name is a violation, also where clients are told to expect it',
+  async (t) => {
+    const open = JSON.stringify(document, (key, value) =>
+      key === 'additionalProperties' ? undefined : value,
+    );
+    const [answer] = exampleAnswers().filter(({ operationId }) => operationId === 'getItem');
+    const { data } = JSON.parse(String(answer?.body));
+    const body = JSON.stringify({ data: { ...data, account_id: 1 } });
+    t.same(contractCheck(JSON.parse(open))({ ...(answer as SentAnswer), body }), [
+      { part: 'body', pointer: '/data/account_id', keyword: 'additionalProperties' },
+    ]);
+  },
+);
+
+t.test('there is a thread only when answers are to be checked', async (t) => {
+  let threads = 0;
+  process.on('worker', () => {
+    threads += 1;
+  });
+  const database = openDatabase(await cloneDatabase(t));
+  const destination = createDestination({ allowedNetworks: [] });
+  t.teardown(async () => {
+    await database.destroy();
+    await destination.close();
+  });
+  for (const responseCheckRate of [0, 0.01]) {
+    const app = await buildApp(
+      { rateLimitPerMinute: 1, encryptionKey, logLevel: 'silent', responseCheckRate },
+      { database, destination, eventCommitted: () => {} },
+    );
+    await app.close();
+    t.equal(threads, responseCheckRate > 0 ? 1 : 0);
+  }
 });
 
 t.test('a live answer that violates the contract is logged and counted, and sent as it is', async (t) => {
