@@ -52,7 +52,7 @@ t.test('the reference page, read in Chromium', { skip: noBrowser }, async (t) =>
     await authorizes(t, page, service);
     await triesCalls(t, page, service);
     await logsOut(t, page, service);
-    t.strictSame(faults, []);
+    t.strictSame(faults, [], 'nothing was asked of another host, and nothing went wrong');
   });
 
   t.test('on a phone nothing is wider than the screen, and the same can be done', async (t) => {
@@ -67,7 +67,7 @@ t.test('the reference page, read in Chromium', { skip: noBrowser }, async (t) =>
     await authorizes(t, page, service, look);
     await execute(page, operation(page, 'Items', 'updateItem'), { menu_id: 1, item_id: 1 }, '{"price": -1}');
     await look('refused call');
-    t.strictSame(faults, []);
+    t.strictSame(faults, [], 'nothing was asked of another host, and nothing went wrong');
   });
 
   t.test('it has a language, a title, a main part and headings, and links to the documents', async (t) => {
@@ -90,14 +90,14 @@ t.test('the reference page, read in Chromium', { skip: noBrowser }, async (t) =>
     ] as const) {
       t.equal(await main.getByRole('link', { name, exact: true }).getAttribute('href'), path);
     }
-    t.strictSame(faults, []);
+    t.strictSame(faults, [], 'nothing was asked of another host, and nothing went wrong');
   });
 
   t.test('every operation, event and schema is shown, and has a link of its own', async (t) => {
     const { page, faults } = await browser.open(docs);
     await page.locator('.models').waitFor();
     const operations = Object.values<Record<string, Operation>>(bundle.paths).flatMap((path) =>
-      Object.values(path),
+      Object.values(path).filter(({ operationId }) => operationId),
     );
     for (const { operationId, tags, summary } of operations) {
       const one = operation(page, tags[0], operationId);
@@ -110,7 +110,7 @@ t.test('the reference page, read in Chromium', { skip: noBrowser }, async (t) =>
     await page.reload();
     await operation(page, 'Items', 'toggleItem').locator('.execute').waitFor();
     t.equal(await page.locator('.opblock.is-open').count(), 1);
-    t.strictSame(faults, []);
+    t.strictSame(faults, [], 'nothing was asked of another host, and nothing went wrong');
   });
 
   t.test('it can be used with the keyboard alone', async (t) => usesKeyboard(t, browser, service, docs));
@@ -124,7 +124,7 @@ t.test('the reference page, read in Chromium', { skip: noBrowser }, async (t) =>
       await page.locator('.btn.authorize').click();
       t.strictSame(await page.evaluate(contrast), [], 'the dialog');
       await shot(page, colorScheme);
-      t.strictSame(faults, []);
+      t.strictSame(faults, [], 'nothing was asked of another host, and nothing went wrong');
       await page.evaluate(`document.querySelector('.modal-ux h3').style.color = '#888'`);
       t.equal(Object(await page.evaluate(contrast)).length, 1, 'a faint heading would be noticed');
     });
@@ -326,7 +326,7 @@ async function usesKeyboard(t: Test, browser: Browser, { api }: TestService, doc
   await tabTo('.models-control');
   t.pass('and goes on to the end of the page');
   t.strictSame([...unseen], [], 'what has the focus can be seen');
-  t.strictSame(faults, []);
+  t.strictSame(faults, [], 'nothing was asked of another host, and nothing went wrong');
 }
 
 /** What has the focus and does not show it. */

@@ -40,7 +40,7 @@ export async function startBrowser(t: Test): Promise<Browser> {
 
   const open: Browser['open'] = async (url, options) => {
     const context = await browser.newContext(options);
-    context.setDefaultTimeout(60_000);
+    context.setDefaultTimeout(30_000);
     const { origin } = new URL(url);
     const faults: string[] = [];
     const note = (what: string, address: string) => {
