@@ -31,6 +31,7 @@ export async function registerDocuments(
       tryItOutEnabled: true,
       persistAuthorization: false,
       requestInterceptor: withoutDialog,
+      syntaxHighlight: { theme: 'tomorrow-night' },
     },
     theme: {
       title: 'Menu Management Service',
