@@ -13,6 +13,7 @@ export default function menuManagementRules() {
         'operation-default-error': OperationDefaultError,
         'operation-explicit-security': OperationExplicitSecurity,
         'operation-idempotency-key': OperationIdempotencyKey,
+        'operation-deprecation-dated': OperationDeprecationDated,
         'error-is-problem': ErrorIsProblem,
         'schema-named': SchemaNamed,
         'string-bounded': StringBounded,
@@ -114,6 +115,29 @@ function OperationIdempotencyKey() {
       ctx.report({
         message: 'A POST must have the parameter Idempotency-Key and the response 409.',
         location: ctx.location.key(),
+      });
+    }
+  });
+}
+
+const DATE = /^\d{4}-\d\d-\d\d$/;
+const HALF_A_YEAR = 180 * 24 * 60 * 60 * 1000;
+
+/** Who deprecates an operation says since when, until when it answers, and where to read what to use instead. */
+function OperationDeprecationDated() {
+  return inPaths((operation, ctx) => {
+    const { deprecated, 'x-deprecation': told } = operation;
+    if (!deprecated && told === undefined) return;
+    const { since, sunset, link } = told ?? {};
+    const isDated = [since, sunset].every((date) => DATE.test(date) && Date.parse(date) > 0);
+    const isLong = Date.parse(sunset) - Date.parse(since) >= HALF_A_YEAR;
+    const isLinked = /^(https:\/\/|\/)[^\s<>"]+$/.test(link);
+    if (deprecated !== true || !isDated || !isLong || !isLinked) {
+      ctx.report({
+        message:
+          'A deprecated operation must have `deprecated: true` and `x-deprecation` with the dates `since` and ' +
+          '`sunset`, at least 180 days later, and a `link`: an https address or a path of this service.',
+        location: at(ctx, operation, 'x-deprecation'),
       });
     }
   });

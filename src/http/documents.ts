@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -25,13 +26,29 @@ export async function registerDocuments(
   await app.register(swaggerUi, {
     routePrefix: '/docs',
     staticCSP: policy,
-    uiConfig: { deepLinking: true, tryItOutEnabled: true, persistAuthorization: false },
+    uiConfig: {
+      deepLinking: true,
+      tryItOutEnabled: true,
+      persistAuthorization: false,
+      requestInterceptor: withoutDialog,
+      syntaxHighlight: { theme: 'tomorrow-night' },
+    },
     theme: {
       title: 'Menu Management Service',
-      // The bar offers to load other documents; this page shows one.
-      css: [{ filename: 'page.css', content: '.swagger-ui .topbar { display: none }' }],
+      css: [await own('docs-page.css')],
+      js: [await own('docs-page.js')],
     },
   });
+}
+
+async function own(filename: string) {
+  return { filename, content: await readFile(new URL(filename, import.meta.url), 'utf8') };
+}
+
+// Sent to the page as text. A browser answers a refused client secret with a dialog of its own, and keeps the answer
+// from the page, unless the request is made without the browser's credentials.
+function withoutDialog(request: { [field: string]: unknown }) {
+  return String(request['url']).endsWith('/oauth/token') ? { ...request, credentials: 'omit' } : request;
 }
 
 // Nothing of the page comes from or goes to another host.
