@@ -101,7 +101,9 @@ export interface paths {
         };
         /**
          * Get a single location
-         * @description Scope: `menus:read`. Safe to repeat; with `If-None-Match` an unchanged location costs only a 304.
+         * @description Answers the location with its currency and time zone, which count for all its menus. Scope: `menus:read`.
+         *
+         *     Safe to repeat; with `If-None-Match` an unchanged location costs only a 304.
          */
         get: operations["getLocation"];
         /**
@@ -128,7 +130,8 @@ export interface paths {
          *
          *     Event: `location.deleted`, with the last state.
          *
-         *     Safe to repeat: a second call is answered 404 and changes nothing.
+         *     Safe to repeat: a second call is answered 404 and changes nothing. With `If-Match` nothing is deleted
+         *     when the location has changed since.
          */
         delete: operations["deleteLocation"];
         options?: never;
@@ -357,7 +360,8 @@ export interface paths {
          *     unless `availability=true` asks for it, so that publishing a menu does not undo what a kitchen has switched off
          *     in the meantime.
          *
-         *     The `ETag` changes when anything in the menu changes; importMenu takes it in `If-Match`. Safe to repeat.
+         *     The `ETag` changes when anything in the menu changes; importMenu takes it in `If-Match`. Safe to
+         *     repeat; with `If-None-Match` an unchanged menu costs only a 304.
          */
         get: operations["exportMenu"];
         /**
@@ -382,8 +386,10 @@ export interface paths {
          *     in this menu), `conflict` (the record has another `external_id`), `too_many` (more than 10,000 items). The
          *     document may hold 16 MiB.
          *
-         *     Events: for each record `created`, `updated` or `deleted`; `item.toggled` and `menu.toggled` where a switch
-         *     changed; none for what stays as it is. Safe to repeat: the second time, nothing changes.
+         *     Events: `category.created`, `category.updated`, `category.deleted`, `item.created`, `item.updated` and
+         *     `item.deleted` for each record; `menu.updated` for the menu's own fields; `item.toggled` and `menu.toggled` where
+         *     a switch changed; none for what stays as it is, and none in a dry run. Safe to repeat: the second time, nothing
+         *     changes.
          */
         put: operations["importMenu"];
         post?: never;
@@ -441,7 +447,9 @@ export interface paths {
         };
         /**
          * Get a single item
-         * @description Scope: `menus:read`. Safe to repeat; with `If-None-Match` an unchanged item costs only a 304.
+         * @description Answers the item as it is now, on or off. Scope: `menus:read`.
+         *
+         *     Safe to repeat; with `If-None-Match` an unchanged item costs only a 304.
          */
         get: operations["getItem"];
         /**
@@ -471,7 +479,8 @@ export interface paths {
          *
          *     Event: `item.deleted`, with the last state.
          *
-         *     Safe to repeat: a second call is answered 404 and changes nothing.
+         *     Safe to repeat: a second call is answered 404 and changes nothing. With `If-Match` nothing is deleted
+         *     when the item has changed since.
          */
         delete: operations["deleteItem"];
         options?: never;
@@ -496,7 +505,8 @@ export interface paths {
          *     Event: `item.toggled`, always.
          *
          *     **Safe to repeat only with an `Idempotency-Key`**: without one, a second toggle undoes the first. To set a
-         *     state rather than flip it, use updateItem with `is_available`, or setAvailability for many items.
+         *     state rather than flip it, use updateItem with `is_available`, or setAvailability for many items. With
+         *     `If-Match` nothing is flipped when the item has changed since.
          */
         post: operations["toggleItem"];
         delete?: never;
@@ -555,7 +565,8 @@ export interface paths {
          *     Event: `menu.toggled`, always.
          *
          *     **Safe to repeat only with an `Idempotency-Key`**: without one, a second toggle undoes the first. To set a
-         *     state rather than flip it, use updateMenu with `is_active`.
+         *     state rather than flip it, use updateMenu with `is_active`. With `If-Match` nothing is flipped when
+         *     anything in the menu has changed since.
          */
         post: operations["toggleMenu"];
         delete?: never;
@@ -622,7 +633,8 @@ export interface paths {
          *     with growing pauses, for about three days, so the same event may come more than once: drop repeats by
          *     `id`. An answer of 410 ends the sending at once.
          *
-         *     Safe to repeat only with an `Idempotency-Key`: without one, every call registers one more endpoint.
+         *     Fires no event. Safe to repeat only with an `Idempotency-Key`: without one, every call registers one more
+         *     endpoint.
          *
          *     Answered 422: an address that leads to a private network (`blocked_address`), an identifier in
          *     `location_ids` or `menu_ids` that this client cannot see (`not_found`).
@@ -644,7 +656,9 @@ export interface paths {
         /**
          * Get a single webhook endpoint
          * @description Shows the settings of an endpoint and, when the service stopped sending, why and since when. The secret
-         *     is not shown. Scope: `webhooks:manage`. Safe to repeat.
+         *     is not shown. Scope: `webhooks:manage`.
+         *
+         *     Safe to repeat; with `If-None-Match` unchanged settings cost only a 304.
          */
         get: operations["getWebhook"];
         /**
@@ -655,8 +669,8 @@ export interface paths {
          *     With `enabled: true` an endpoint that was paused, or that the service stopped sending to, gets its events
          *     again, those collected meanwhile first, in order.
          *
-         *     Safe to repeat: settings are set, and one that changes nothing leaves `version` and `updated_at` alone. To be
-         *     sure of not undoing somebody else's change, send `If-Match`.
+         *     Fires no event. Safe to repeat: settings are set, and an update that changes nothing leaves `version` and
+         *     `updated_at` alone. To be sure of not undoing somebody else's change, send `If-Match`.
          *
          *     Answered 422: an address that leads to a private network (`blocked_address`), an identifier in
          *     `location_ids` or `menu_ids` that the endpoint's client cannot see (`not_found`).
@@ -668,7 +682,8 @@ export interface paths {
          * @description Nothing more is sent to the endpoint, not even what is waiting; a request that is on its way may still
          *     arrive. Scope: `webhooks:manage`.
          *
-         *     Safe to repeat: a second call is answered 404 and changes nothing.
+         *     Fires no event. Safe to repeat: a second call is answered 404 and changes nothing. With `If-Match`
+         *     nothing is removed when the settings have changed since.
          */
         delete: operations["deleteWebhook"];
         options?: never;
@@ -740,7 +755,7 @@ export interface paths {
          *     once; one that is sent again while another event of its record is under way waits for that to end. While the
          *     endpoint is not enabled, nothing is sent. When the event itself is no longer kept, the answer is 409 (`conflict`).
          *
-         *     Safe to repeat while it is waiting: it is due already. After that, a call without an `Idempotency-Key` sends the
+         *     Fires no event of its own. Safe to repeat while it is waiting: it is due already. After that, a call without an `Idempotency-Key` sends the
          *     event once more.
          */
         post: operations["retryDelivery"];
@@ -769,8 +784,8 @@ export interface paths {
          *     The work is done in the background; getReplay tells how far it is. While one replay of an endpoint is being
          *     queued, another is refused with 409.
          *
-         *     Safe to repeat only with an `Idempotency-Key`: without one, each call sends the events once more, which does
-         *     not disturb a receiver that drops repeats by `id`.
+         *     Fires no event of its own. Safe to repeat only with an `Idempotency-Key`: without one, each call sends the
+         *     events once more, which does not disturb a receiver that drops repeats by `id`.
          *
          *     Answered 422: an `after_event_id` that is not kept here, or that this endpoint may not see (`not_found`).
          */
@@ -818,7 +833,7 @@ export interface paths {
          *     you can change over without missing an event. At most five secrets are valid at a time; the oldest goes first.
          *     The body may be left out. Scope: `webhooks:manage`.
          *
-         *     Safe to repeat only with an `Idempotency-Key`: without one, each call makes one more secret. `If-Match` with
+         *     Fires no event. Safe to repeat only with an `Idempotency-Key`: without one, each call makes one more secret. `If-Match` with
          *     the `ETag` you saw keeps two people from rotating at once.
          */
         post: operations["rotateWebhookSecret"];
@@ -849,7 +864,10 @@ export interface paths {
          *
          *     A test is not part of the event feed and not in the delivery log; it is not tried again, and an answer of 410
          *     does not disable the endpoint. One at a time: while a test of this account is under way, another is answered
-         *     429. Safe to repeat.
+         *     429. The limit is 60 requests a minute.
+         *
+         *     Fires no event that anybody else hears of. Safe to repeat: each call sends one more test, with an
+         *     `Idempotency-Key` the first answer is given again.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -879,7 +897,7 @@ export interface webhooks {
                 header: {
                     /**
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5
+                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
@@ -932,7 +950,7 @@ export interface webhooks {
                 header: {
                     /**
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5
+                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
@@ -986,7 +1004,7 @@ export interface webhooks {
                 header: {
                     /**
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5
+                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
@@ -1039,7 +1057,7 @@ export interface webhooks {
                 header: {
                     /**
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5
+                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
@@ -1092,7 +1110,7 @@ export interface webhooks {
                 header: {
                     /**
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5
+                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
@@ -1145,7 +1163,7 @@ export interface webhooks {
                 header: {
                     /**
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5
+                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
@@ -1199,7 +1217,7 @@ export interface webhooks {
                 header: {
                     /**
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5
+                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
@@ -1252,7 +1270,7 @@ export interface webhooks {
                 header: {
                     /**
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5
+                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
@@ -1305,7 +1323,7 @@ export interface webhooks {
                 header: {
                     /**
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5
+                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
@@ -1358,7 +1376,7 @@ export interface webhooks {
                 header: {
                     /**
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5
+                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
@@ -1411,7 +1429,7 @@ export interface webhooks {
                 header: {
                     /**
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5
+                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
@@ -1464,7 +1482,7 @@ export interface webhooks {
                 header: {
                     /**
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5
+                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
@@ -1517,7 +1535,7 @@ export interface webhooks {
                 header: {
                     /**
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5
+                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
@@ -1571,7 +1589,7 @@ export interface webhooks {
                 header: {
                     /**
                      * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5
+                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
@@ -2209,7 +2227,7 @@ export interface components {
             code: string;
             /**
              * @description What is wrong with this request, and what to do about it where that is known.
-             * @example There is no item 42 in menu 7.
+             * @example There is no such item.
              */
             detail: string;
             /** @description With status 422, every fault that was found, at most a thousand. */
@@ -2236,7 +2254,7 @@ export interface components {
         };
         /**
          * @description Identifier of one event, the same on every delivery of it and in the `webhook-id` header. Use it to drop repeats.
-         * @example evt_0196f3a1c2d47b8e9a10f4c5
+         * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
          */
         EventId: string;
         /** @description One page of events, the oldest first. */
@@ -3224,7 +3242,7 @@ export interface components {
             error: components["schemas"]["OAuthErrorCode"];
             /**
              * @description What is wrong, in words.
-             * @example The client is unknown or its secret is wrong.
+             * @example Unknown or disabled client, or a wrong secret.
              */
             error_description: string;
         };
@@ -3895,7 +3913,7 @@ export interface components {
             headers: {
                 /**
                  * @description How to authenticate: `Bearer`, with what was wrong with the token that was sent (RFC 6750, section 3), or `Basic` at the token endpoint.
-                 * @example Bearer error="invalid_token", error_description="The token has expired."
+                 * @example Bearer error="invalid_token", error_description="The access token is not valid, expired, or its client is disabled."
                  */
                 "WWW-Authenticate": string;
                 /**
@@ -4058,7 +4076,7 @@ export interface components {
             headers: {
                 /**
                  * @description How to authenticate: `Bearer`, with what was wrong with the token that was sent (RFC 6750, section 3), or `Basic` at the token endpoint.
-                 * @example Bearer error="invalid_token", error_description="The token has expired."
+                 * @example Bearer error="invalid_token", error_description="The access token is not valid, expired, or its client is disabled."
                  */
                 "WWW-Authenticate": string;
                 /**
@@ -4129,7 +4147,7 @@ export interface components {
         ActiveFilter: boolean;
         /**
          * @description Only events after this one in the feed: the last that the feed gave you. Leave it out to begin with the oldest that is kept. On later pages `cursor` counts in its place.
-         * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f809
+         * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
          */
         AfterEventFilter: components["schemas"]["EventId"];
         /**
@@ -4157,7 +4175,7 @@ export interface components {
         CategoryId: components["schemas"]["Id"];
         /**
          * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
-         * @example evt_0196f3a1c2d47b8e9a10f4c5
+         * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
          */
         DeliveryEventId: components["schemas"]["EventId"];
         /**
@@ -4195,7 +4213,7 @@ export interface components {
         DryRun: boolean;
         /**
          * @description Identifier of the event. A value that is not a valid identifier is answered 404.
-         * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f809
+         * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
          */
         EventIdInPath: components["schemas"]["EventId"];
         /**
@@ -4376,7 +4394,7 @@ export interface components {
         Vary: "Accept";
         /**
          * @description How to authenticate: `Bearer`, with what was wrong with the token that was sent (RFC 6750, section 3), or `Basic` at the token endpoint.
-         * @example Bearer error="invalid_token", error_description="The token has expired."
+         * @example Bearer error="invalid_token", error_description="The access token is not valid, expired, or its client is disabled."
          */
         "WWW-Authenticate": string;
         /**
@@ -4394,7 +4412,7 @@ export interface operations {
             query?: {
                 /**
                  * @description Only events after this one in the feed: the last that the feed gave you. Leave it out to begin with the oldest that is kept. On later pages `cursor` counts in its place.
-                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f809
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                  */
                 after_event_id?: components["parameters"]["AfterEventFilter"];
                 /**
@@ -4476,7 +4494,7 @@ export interface operations {
             path: {
                 /**
                  * @description Identifier of the event. A value that is not a valid identifier is answered 404.
-                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f809
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                  */
                 event_id: components["parameters"]["EventIdInPath"];
             };

@@ -13,6 +13,7 @@ export default function menuManagementRules() {
         'operation-default-error': OperationDefaultError,
         'operation-explicit-security': OperationExplicitSecurity,
         'operation-idempotency-key': OperationIdempotencyKey,
+        'operation-tells': OperationTells,
         'operation-deprecation-dated': OperationDeprecationDated,
         'error-is-problem': ErrorIsProblem,
         'schema-named': SchemaNamed,
@@ -122,6 +123,36 @@ function OperationIdempotencyKey() {
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const HALF_A_YEAR = 180 * 24 * 60 * 60 * 1000;
+
+/**
+ * Each description tells what one must know before calling: the scopes, whether a repeat is safe, the events that a
+ * write fires, the headers that guard it, and a quota of its own. (That the named events are the fired ones is seen
+ * on the live service, in test/contract/examples.test.ts.)
+ */
+function OperationTells() {
+  return inPaths((operation, ctx) => {
+    const { description = '', security = [], parameters = [], 'x-rate-limit': quota } = operation;
+    const isTold = description.replaceAll(/\s+/g, ' ');
+    const scopes = security.flatMap((requirement) => Object.values(requirement).flat());
+    const headers = parameters
+      .map((parameter) => resolve(ctx, parameter).node.name)
+      .filter((name) => ['If-Match', 'If-None-Match', 'Idempotency-Key'].includes(name));
+    const wanted = [
+      ...(scopes.length > 0 ? ['Scope: '] : []),
+      ...[...scopes, ...headers].map((name) => `\`${name}\``),
+      ...(quota ? [` ${quota.limit} `] : []),
+    ].filter((words) => !isTold.includes(words));
+    if (!/safe to repeat|always safe/i.test(isTold)) wanted.push('Safe to repeat');
+    if (scopes.length > 0 && ctx.key !== 'get' && !/\b(Events?: |Fires no event)/.test(isTold))
+      wanted.push('Event: ');
+    if (wanted.length > 0) {
+      ctx.report({
+        message: `The description must tell: ${wanted.join(', ')}.`,
+        location: at(ctx, operation, 'description'),
+      });
+    }
+  });
+}
 
 /** Who deprecates an operation says since when, until when it answers, and where to read what to use instead. */
 function OperationDeprecationDated() {

@@ -151,7 +151,10 @@ function fieldError(error: ErrorObject, part: string): FieldError {
   return shortened({
     field: part === 'body' ? pointer : pointer.slice(1),
     code: codes[keyword] ?? keyword.toLowerCase(),
-    message: messages[keyword] ?? error.message ?? 'is not valid',
+    message:
+      keyword === 'const'
+        ? `must be ${params['allowedValue']}`
+        : (messages[keyword] ?? error.message ?? 'is not valid'),
   });
 }
 

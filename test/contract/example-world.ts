@@ -107,12 +107,14 @@ async function makeRecords({ api, database }: TestService, receiver: string): Pr
     database,
   );
   const [delivery] = page('Delivery');
-  const { replay_id } = namedExample('ReplayAccepted').data;
-  const first = { ...page('Delivery')[0], replay_id };
-  for (const name of ['Location', 'Menu', 'Category', 'Item', 'Webhook']) Object.assign(first, page(name)[0]);
-  for (const table of ['location', 'menu', 'category', 'item', 'webhook', 'delivery', 'replay']) {
-    const column = sql.ref(`${table}_id`);
-    await sql`alter table ${sql.table(table)} alter column ${column} restart with ${sql.lit(first[`${table}_id`])}`.execute(
+  const firstIds: Ids = { replay_id: String(namedExample('ReplayAccepted').data.replay_id) };
+  for (const kind of ['Location', 'Menu', 'Category', 'Item', 'Webhook', 'Delivery']) {
+    const name = `${kind.toLowerCase()}_id`;
+    firstIds[name] = String(page(kind)[0][name]);
+  }
+  for (const [name, id] of Object.entries(firstIds)) {
+    const table = sql.table(name.replace('_id', ''));
+    await sql`alter table ${table} alter column ${sql.ref(name)} restart with ${sql.lit(Number(id))}`.execute(
       database,
     );
   }
@@ -156,15 +158,13 @@ async function makeRecords({ api, database }: TestService, receiver: string): Pr
     .values({ account_id, webhook_id: delivery.webhook_id, position: event_id, until: event_id })
     .execute();
 
-  // For those examples that name no record: a delete, and a list.
-  const { location_id } = page('Location').at(-1);
-  const ids = {
-    ...first,
-    location_id,
-    menu_id: delivery.menu_id ?? page('Item')[0].menu_id,
+  // The last location has no menu, so that it can be deleted; the first item has a category in the second menu.
+  return {
+    ...firstIds,
+    location_id: String(page('Location').at(-1).location_id),
+    menu_id: String(page('Item')[0].menu_id),
     event_id: `evt_${event_id.replaceAll('-', '')}`,
   };
-  return Object.fromEntries(Object.entries(ids).map(([name, value]) => [name, String(value)]));
 
   async function make(id: OperationId, shown: Json): Promise<void> {
     const { properties } = resolve(describedOperation(id).requestBody.content['application/json'].schema);

@@ -66,6 +66,12 @@ export function checkSchema(name: string, value: unknown): void {
   if (!validate(value)) throw new Error(`not a ${name}: ${ajv.errorsText(validate.errors)}`);
 }
 
+/** What an example of a media type is that its schema does not say; empty when it is valid. Open objects count as closed. */
+export function exampleFaults(schema: object, value: unknown): string {
+  const validate = compile(schema);
+  return validate(value) ? '' : ajv.errorsText(validate.errors);
+}
+
 /** Checks an error that no operation answers, such as that of an unknown path. @throws when it is no problem of ours. */
 export function checkProblem(answer: Answer): void {
   const { status, request_id } = answer.body ?? {};
