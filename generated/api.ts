@@ -1155,7 +1155,7 @@ export interface webhooks {
         put?: never;
         /**
          * The availability of an item changed
-         * @description By a toggle, an update, an import, or by itself when `unavailable_until` came.
+         * @description By a toggle, an update, setAvailability, an import, or by itself when `unavailable_until` came.
          */
         post: {
             parameters: {
@@ -1262,7 +1262,7 @@ export interface webhooks {
         put?: never;
         /**
          * A location was created
-         * @description By a call or by an import.
+         * @description By a call: createLocation.
          */
         post: {
             parameters: {
@@ -1421,7 +1421,7 @@ export interface webhooks {
         put?: never;
         /**
          * A menu was created
-         * @description By a call or by an import.
+         * @description By a call: createMenu. A menu is made empty; what an import puts into it fires events of its own.
          */
         post: {
             parameters: {
@@ -1626,6 +1626,24 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
+        /** @description A category that the import makes. */
+        AddedCategory: {
+            /**
+             * @description Your own identifier for the category.
+             * @example NIGIRI
+             */
+            external_id: components["schemas"]["ExternalKey"];
+            /** @example Nigiri */
+            name: components["schemas"]["Name"];
+        };
+        /** @description An item that the import makes. */
+        AddedItem: {
+            /** @description The category that will hold the item. */
+            category: components["schemas"]["CategoryReference"];
+            /** @description Your own identifier for the item. */
+            external_id: components["schemas"]["ExternalKey"];
+            name: components["schemas"]["Name"];
+        };
         /** @description A postal address. */
         Address: {
             /**
@@ -1821,9 +1839,9 @@ export interface components {
         /** @description What becomes of the categories. */
         CategoryChanges: {
             /** @description The new ones, in the order of the document. */
-            created: components["schemas"]["NewCategory"][];
+            created: components["schemas"]["AddedCategory"][];
             /** @description Those that go. */
-            deleted: components["schemas"]["GoneCategory"][];
+            deleted: components["schemas"]["RemovedCategory"][];
             /**
              * Format: int32
              * @description How many stay as they are.
@@ -1962,19 +1980,6 @@ export interface components {
         CategoryDetailResponse: {
             data: components["schemas"]["CategoryDetail"];
         };
-        /** @description A category by its `external_id`, or by `category_id` where it has none. */
-        CategoryKey: {
-            /**
-             * @description Identifier of the category; `null` for one that the import makes.
-             * @example 12
-             */
-            category_id: components["schemas"]["Id"] | null;
-            /**
-             * @description Your own identifier for the category, or `null`.
-             * @example NIGIRI
-             */
-            external_id: components["schemas"]["ExternalId"];
-        };
         /** @description One page of categories, ordered by identifier. */
         CategoryList: {
             /** @description The categories of this page. */
@@ -2016,6 +2021,19 @@ export interface components {
             name?: components["schemas"]["Name"];
             /** @description The position before the change. */
             sort_order?: components["schemas"]["SortOrder"];
+        };
+        /** @description A category by its `external_id`, or by `category_id` where it has none. */
+        CategoryReference: {
+            /**
+             * @description Identifier of the category; `null` for one that the import makes.
+             * @example 12
+             */
+            category_id: components["schemas"]["Id"] | null;
+            /**
+             * @description Your own identifier for the category, or `null`.
+             * @example NIGIRI
+             */
+            external_id: components["schemas"]["ExternalId"];
         };
         /** @description One category without its items. */
         CategoryResponse: {
@@ -2325,29 +2343,6 @@ export interface components {
              */
             message: string;
         };
-        /** @description A category that the import deletes, because the document does not have it. */
-        GoneCategory: {
-            /**
-             * @description Identifier of the category.
-             * @example 12
-             */
-            category_id: components["schemas"]["Id"];
-            /**
-             * @description Your own identifier for the category, or `null`.
-             * @example NIGIRI
-             */
-            external_id: components["schemas"]["ExternalId"];
-            /** @example Nigiri */
-            name: components["schemas"]["Name"];
-        };
-        /** @description An item that the import deletes, because the document does not have it. */
-        GoneItem: {
-            /** @description Your own identifier for the item, or `null`. */
-            external_id: components["schemas"]["ExternalId"];
-            /** @description Identifier of the item. */
-            item_id: components["schemas"]["Id"];
-            name: components["schemas"]["Name"];
-        };
         /**
          * Format: int64
          * @description Identifier, given by the service and never used again after a delete.
@@ -2403,9 +2398,9 @@ export interface components {
         /** @description What becomes of the items. */
         ItemChanges: {
             /** @description The new ones, in the order of the document. */
-            created: components["schemas"]["NewItem"][];
+            created: components["schemas"]["AddedItem"][];
             /** @description Those that go. */
-            deleted: components["schemas"]["GoneItem"][];
+            deleted: components["schemas"]["RemovedItem"][];
             /**
              * Format: int32
              * @description How many stay as they are.
@@ -2648,7 +2643,7 @@ export interface components {
         ItemValues: {
             allergens?: components["schemas"]["Allergens"];
             /** @description The category that holds the item. */
-            category?: components["schemas"]["CategoryKey"];
+            category?: components["schemas"]["CategoryReference"];
             description?: components["schemas"]["Description"];
             dietary_tags?: components["schemas"]["DietaryTags"];
             /** @description Your own identifier for the item, or `null`. */
@@ -3208,24 +3203,6 @@ export interface components {
          * @example Salmon nigiri
          */
         Name: string;
-        /** @description A category that the import makes. */
-        NewCategory: {
-            /**
-             * @description Your own identifier for the category.
-             * @example NIGIRI
-             */
-            external_id: components["schemas"]["ExternalKey"];
-            /** @example Nigiri */
-            name: components["schemas"]["Name"];
-        };
-        /** @description An item that the import makes. */
-        NewItem: {
-            /** @description The category that will hold the item. */
-            category: components["schemas"]["CategoryKey"];
-            /** @description Your own identifier for the item. */
-            external_id: components["schemas"]["ExternalKey"];
-            name: components["schemas"]["Name"];
-        };
         /**
          * Format: date-time
          * @description When the next attempt is due, in UTC; while one is under way, when it is repeated should its outcome get lost. `null` when the delivery is held or final.
@@ -3279,6 +3256,29 @@ export interface components {
          * @example item:42
          */
         RecordName: string;
+        /** @description A category that the import deletes, because the document does not have it. */
+        RemovedCategory: {
+            /**
+             * @description Identifier of the category.
+             * @example 12
+             */
+            category_id: components["schemas"]["Id"];
+            /**
+             * @description Your own identifier for the category, or `null`.
+             * @example NIGIRI
+             */
+            external_id: components["schemas"]["ExternalId"];
+            /** @example Nigiri */
+            name: components["schemas"]["Name"];
+        };
+        /** @description An item that the import deletes, because the document does not have it. */
+        RemovedItem: {
+            /** @description Your own identifier for the item, or `null`. */
+            external_id: components["schemas"]["ExternalId"];
+            /** @description Identifier of the item. */
+            item_id: components["schemas"]["Id"];
+            name: components["schemas"]["Name"];
+        };
         /** @description Events that are sent once more to an endpoint, and how far that has come. */
         Replay: {
             /**

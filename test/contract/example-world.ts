@@ -215,7 +215,7 @@ function pathOf(id: OperationId, parameters: Record<string, unknown>): string {
 
 function bodyText(mediaType: string | undefined, value: Json, ids: Ids): string {
   if (mediaType === 'application/json')
-    return inFuture(JSON.stringify(value)).replaceAll(/"evt_[^"]*"/g, `"${ids['event_id']}"`);
+    return JSON.stringify(value).replaceAll(/"evt_[^"]*"/g, `"${ids['event_id']}"`);
   return mediaType === 'application/x-www-form-urlencoded'
     ? new URLSearchParams(value).toString()
     : String(value);

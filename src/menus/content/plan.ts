@@ -11,7 +11,7 @@ export type CategoryRow = Omit<StoredCategory, 'category_id'> & { category_id: n
 /** An item as the document wants it; `item_id` is null when it is to be made. */
 export type ItemRow = Omit<StoredItem, 'item_id' | 'category_id'> & {
   item_id: number | null;
-  category: Schemas['CategoryKey'];
+  category: Schemas['CategoryReference'];
 };
 
 /** What has to be done so that a menu becomes what a document says. */
@@ -94,7 +94,7 @@ function planItems(matches: ItemMatch[], stored: StoredMenu): Plan['items'] {
   return { ...sortOut(rows), deleted: stored.items.filter((one) => !found.has(one)) };
 }
 
-function keyOf({ given, stored }: CategoryMatch): Schemas['CategoryKey'] {
+function keyOf({ given, stored }: CategoryMatch): Schemas['CategoryReference'] {
   return {
     category_id: stored?.category_id ?? null,
     external_id: given.external_id ?? stored?.external_id ?? null,
