@@ -9,7 +9,7 @@ export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 installed := node_modules/.package-lock.json
 
 .NOTPARALLEL:
-.PHONY: help start test dev generate lint bench check current
+.PHONY: help start test dev generate lint breaking sdk conformance bench check current
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
@@ -31,10 +31,19 @@ lint: $(installed) ## check the contract, the code's form and its types
 	biome check .
 	tsc -p .
 
+breaking: $(installed) ## name what breaks clients of the released contract [REVISION=file]
+	@$(node) scripts/breaking.ts $(REVISION)
+
+sdk: $(installed) ## generate clients in five languages, compile them, run them [CLIENTS="go java"]
+	@$(node) scripts/sdk/main.ts $(CLIENTS)
+
+conformance: $(installed) ## try the running service with Schemathesis, for about three minutes [MINUTES=30]
+	@$(node) scripts/conformance/main.ts $(if $(MINUTES),--minutes $(MINUTES))
+
 bench: $(installed) ## measure, beside the same SQL without the service
 	@$(node) scripts/bench/main.ts
 
-check: current lint test ## everything CI runs
+check: current lint breaking test conformance sdk ## everything CI runs
 
 current: $(installed)
 	@$(node) scripts/generate.ts --check

@@ -2073,7 +2073,7 @@ export interface components {
         Currency: string;
         /**
          * @description Opaque position in a list. Send it back as it was given; do not read or build one.
-         * @example eyJpZCI6NDJ9
+         * @example NDI
          */
         Cursor: string;
         /** @description One event on its way to one endpoint. */
@@ -2175,11 +2175,11 @@ export interface components {
          */
         DisabledAt: string | null;
         /**
-         * @description Why the service stopped sending: `gone` when the receiver answered 410, `failing` after five days in which nothing got through, `null` while it has not.
-         * @example null
-         * @enum {string|null}
+         * @description Why the service stopped sending: `gone` when the receiver answered 410, `failing` after five days in which nothing got through.
+         * @example gone
+         * @enum {string}
          */
-        DisabledReason: "gone" | "failing" | null;
+        DisabledReason: "gone" | "failing";
         /** @description A problem, as in RFC 9457. Decide by `status` and `code`; `title`, `detail` and the messages are for people and may change. */
         Error: {
             /**
@@ -3216,7 +3216,7 @@ export interface components {
         NextAttemptAt: string | null;
         /**
          * @description The `cursor` of the next page, or `null` on the last one.
-         * @example eyJpZCI6NDJ9
+         * @example NDI
          */
         NextCursor: string | null;
         /** @description A refusal of the token endpoint, RFC 6749 section 5.2. */
@@ -3424,7 +3424,11 @@ export interface components {
              */
             description: components["schemas"]["Description"];
             disabled_at: components["schemas"]["DisabledAt"];
-            disabled_reason: components["schemas"]["DisabledReason"];
+            /**
+             * @description Why the service stopped sending: `gone` when the receiver answered 410, `failing` after five days in which nothing got through, `null` while it has not.
+             * @example null
+             */
+            disabled_reason: components["schemas"]["DisabledReason"] | null;
             /**
              * @description Whether events are sent. While `false` they are collected, and go out in order when it is `true` again.
              * @example true
@@ -3598,7 +3602,11 @@ export interface components {
              */
             description: components["schemas"]["Description"];
             disabled_at: components["schemas"]["DisabledAt"];
-            disabled_reason: components["schemas"]["DisabledReason"];
+            /**
+             * @description Why the service stopped sending: `gone` when the receiver answered 410, `failing` after five days in which nothing got through, `null` while it has not.
+             * @example null
+             */
+            disabled_reason: components["schemas"]["DisabledReason"] | null;
             /**
              * @description Whether events are sent. While `false` they are collected, and go out in order when it is `true` again.
              * @example true
@@ -4148,11 +4156,6 @@ export interface components {
          */
         CategoryId: components["schemas"]["Id"];
         /**
-         * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-         * @example eyJpZCI6NDJ9
-         */
-        Cursor: components["schemas"]["Cursor"];
-        /**
          * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
          * @example evt_0196f3a1c2d47b8e9a10f4c5
          */
@@ -4194,7 +4197,7 @@ export interface components {
          * @description Identifier of the event. A value that is not a valid identifier is answered 404.
          * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f809
          */
-        EventId: components["schemas"]["EventId"];
+        EventIdInPath: components["schemas"]["EventId"];
         /**
          * @description Only events of this location, its menus and what is in them.
          * @example 2
@@ -4274,6 +4277,11 @@ export interface components {
          */
         MenuId: components["schemas"]["Id"];
         /**
+         * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
+         * @example NDI
+         */
+        PageCursor: components["schemas"]["Cursor"];
+        /**
          * @description Only events of this record, kind and identifier.
          * @example item:42
          */
@@ -4282,7 +4290,7 @@ export interface components {
          * @description Identifier of the replay. A value that is not a valid identifier is answered 404.
          * @example 3
          */
-        ReplayId: components["schemas"]["Id"];
+        ReplayIdInPath: components["schemas"]["Id"];
         /**
          * @description Only deliveries that were queued at this moment or later, RFC 3339.
          * @example 2026-03-14T18:00:00Z
@@ -4333,7 +4341,7 @@ export interface components {
         "Idempotency-Replayed": string;
         /**
          * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-         * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+         * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
          */
         Link: string;
         /**
@@ -4391,9 +4399,9 @@ export interface operations {
                 after_event_id?: components["parameters"]["AfterEventFilter"];
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["PageCursor"];
                 /**
                  * @description Most records on a page. A value above the maximum is refused, not lowered.
                  * @example 50
@@ -4429,7 +4437,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -4470,7 +4478,7 @@ export interface operations {
                  * @description Identifier of the event. A value that is not a valid identifier is answered 404.
                  * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f809
                  */
-                event_id: components["parameters"]["EventId"];
+                event_id: components["parameters"]["EventIdInPath"];
             };
             cookie?: never;
         };
@@ -4513,9 +4521,9 @@ export interface operations {
             query?: {
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["PageCursor"];
                 /**
                  * @description Most records on a page. A value above the maximum is refused, not lowered.
                  * @example 50
@@ -4533,7 +4541,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -4827,9 +4835,9 @@ export interface operations {
             query?: {
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["PageCursor"];
                 /**
                  * @description Only menus that are in use (`true`) or out of use (`false`).
                  * @example true
@@ -4857,7 +4865,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -5226,9 +5234,9 @@ export interface operations {
             query?: {
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["PageCursor"];
                 /**
                  * @description Most records on a page. A value above the maximum is refused, not lowered.
                  * @example 50
@@ -5252,7 +5260,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -5727,9 +5735,9 @@ export interface operations {
                 category_id?: components["parameters"]["CategoryFilter"];
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["PageCursor"];
                 /**
                  * @description Only items with this dietary tag. Repeat the parameter to ask for several; an item must carry all of them. Tags are compared exactly.
                  * @example [
@@ -5781,7 +5789,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -6376,9 +6384,9 @@ export interface operations {
             query?: {
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["PageCursor"];
                 /**
                  * @description Most records on a page. A value above the maximum is refused, not lowered.
                  * @example 50
@@ -6396,7 +6404,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -6689,9 +6697,9 @@ export interface operations {
             query?: {
                 /**
                  * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
-                 * @example eyJpZCI6NDJ9
+                 * @example NDI
                  */
-                cursor?: components["parameters"]["Cursor"];
+                cursor?: components["parameters"]["PageCursor"];
                 /**
                  * @description Most records on a page. A value above the maximum is refused, not lowered.
                  * @example 50
@@ -6743,7 +6751,7 @@ export interface operations {
                 headers: {
                     /**
                      * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
-                     * @example </api/v1/menus?limit=100&cursor=eyJpZCI6NDJ9>; rel="next"
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
@@ -6993,7 +7001,7 @@ export interface operations {
                  * @description Identifier of the replay. A value that is not a valid identifier is answered 404.
                  * @example 3
                  */
-                replay_id: components["parameters"]["ReplayId"];
+                replay_id: components["parameters"]["ReplayIdInPath"];
                 /**
                  * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
                  * @example 5

@@ -34,7 +34,8 @@ export interface Parts extends Pick<Context, 'database' | 'destination' | 'event
  * @throws when the contract and its handlers differ, or the database's keys cannot be read.
  */
 export async function buildApp(
-  config: Pick<Config, 'rateLimitPerMinute' | 'redisUrl' | 'logLevel'> & { encryptionKey: Buffer },
+  config: Pick<Config, 'rateLimitPerMinute' | 'redisUrl' | 'logLevel'> &
+    Partial<Pick<Config, 'responseCheckRate'>> & { encryptionKey: Buffer },
   parts: Parts,
 ): Promise<FastifyInstance> {
   const app = Fastify({
@@ -59,7 +60,17 @@ export async function buildApp(
   refuseUnrouted(app);
   logEachAnswer(app);
   endConnectionsOnClose(app);
-  if (parts.metrics) registerMetrics(app, parts.metrics);
+  const { metrics } = parts;
+  if (metrics) registerMetrics(app, metrics);
+  if (config.responseCheckRate) {
+    // Not loaded unless it is wanted.
+    const { registerResponseCheck } = await import('./http/response-check.ts');
+    registerResponseCheck(app, {
+      document,
+      rate: config.responseCheckRate,
+      count: (...sample) => metrics?.checked(...sample),
+    });
+  }
 
   const { database, destination, eventCommitted } = parts;
   const seal = createSeal(config.encryptionKey);

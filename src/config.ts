@@ -15,6 +15,8 @@ export interface Config {
   webhookAllowedNetworks: string[];
   /** Days for which events, deliveries and attempts are kept. */
   eventRetentionDays: number;
+  /** Share of the answers that is checked against the contract after they were sent, 0 to 1. */
+  responseCheckRate: number;
   /** 32 bytes; seals webhook secrets and signing keys at rest. Absent: the one kept in dataDir. */
   encryptionKey?: Buffer;
   logLevel: (typeof logLevels)[number];
@@ -43,6 +45,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     rateLimitPerMinute: integer(env, 'RATE_LIMIT_PER_MINUTE', 1200, 1, 1_000_000_000),
     webhookAllowedNetworks: networks(env),
     eventRetentionDays: integer(env, 'EVENT_RETENTION_DAYS', 30, 1, 36_500),
+    responseCheckRate: share(env, 'RESPONSE_CHECK_RATE'),
     ...optional('encryptionKey', encryptionKey(env)),
     logLevel: oneOf(env, 'LOG_LEVEL', logLevels, 'info'),
     role: oneOf(env, 'ROLE', roles, 'all'),
@@ -57,6 +60,13 @@ function integer(env: NodeJS.ProcessEnv, name: string, fallback: number, min: nu
   if (!(value >= min && value <= max)) {
     throw new ConfigError(`${name} must be a whole number from ${min} to ${max}, not "${text}"`);
   }
+  return value;
+}
+
+function share(env: NodeJS.ProcessEnv, name: string): number {
+  const text = env[name] || '0';
+  const value = /^\d?\.?\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (!(value <= 1)) throw new ConfigError(`${name} must be a number from 0 to 1, not "${text}"`);
   return value;
 }
 

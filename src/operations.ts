@@ -42,7 +42,7 @@ import { testWebhook } from './webhooks/test-webhook.ts';
 import { updateWebhook } from './webhooks/update-webhook.ts';
 
 /** The whole API on one page: every operation of the contract and its handler. */
-export const handlers = {
+export const handlers: Handlers = {
   issueToken,
 
   listLocations,
@@ -91,4 +91,4 @@ export const handlers = {
 
   listEvents,
   getEvent,
-} satisfies Handlers;
+};

@@ -3,6 +3,7 @@ import { createItem } from './create-item.ts';
 import { getItem } from './get-item.ts';
 import { getMenu60, getMenu304, getMenu500 } from './get-menu.ts';
 import { importMenu } from './import-menu.ts';
+import { responseCheck } from './response-check.ts';
 import { setAvailability1, setAvailability100, setAvailability500 } from './set-availability.ts';
 import { toggleItem } from './toggle-item.ts';
 import { updateItem } from './update-item.ts';
@@ -22,6 +23,7 @@ export const benches: Bench[] = [
   setAvailability100,
   setAvailability500,
   importMenu,
+  responseCheck,
   webhookThroughput,
   webhookLatency,
   webhookIsolation,

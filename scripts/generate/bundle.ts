@@ -1,24 +1,42 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type Deprecation, declareDeprecation } from './deprecation.ts';
 import { tool } from './tool.ts';
 
 export interface OpenApiDocument {
   info: { version: string };
   paths: Record<string, Record<string, Operation>>;
+  components?: {
+    responses?: Record<string, Response>;
+    securitySchemes?: Record<string, { flows?: Record<string, { scopes: object }> }>;
+  };
 }
 
 export interface Operation {
   operationId: string;
   security?: Record<string, string[]>[];
   requestBody?: { required?: boolean; content: Record<string, unknown> };
-  responses: Record<string, { content?: Record<string, unknown> }>;
+  responses: Record<string, Response>;
   'x-body-limit'?: number;
   'x-rate-limit'?: { limit: number; window_seconds: number; per: 'client' | 'address' };
+  'x-deprecation'?: Deprecation;
 }
 
-/** The contract's files as one document; components are named by their files. Leaves it in the scratch directory. */
-export async function bundle(scratch: string): Promise<OpenApiDocument> {
+export interface Response {
+  $ref?: string;
+  headers?: Record<string, object>;
+  content?: Record<string, unknown>;
+}
+
+/**
+ * A contract's files as one document; components are named by their files. Leaves it in the scratch directory.
+ * @param source its root file; that of the service unless given
+ */
+export async function bundle(scratch: string, source = 'openapi/openapi.yaml'): Promise<OpenApiDocument> {
   const file = join(scratch, 'openapi.json');
-  await tool('redocly', ['bundle', 'openapi/openapi.yaml', '--output', file]);
-  return JSON.parse(await readFile(file, 'utf8'));
+  await tool('redocly', ['bundle', source, '--output', file]);
+  const document: OpenApiDocument = JSON.parse(await readFile(file, 'utf8'));
+  declareDeprecation(document);
+  await writeFile(file, JSON.stringify(document));
+  return document;
 }

@@ -19,6 +19,11 @@ interface Document extends Node {
  * - `null` is `nullable`, a constant is an enumeration of one value.
  * - 3.0 ignores what stands beside a `$ref`: a scalar is written out, an object or enumeration is referred to
  *   inside `allOf`, so that generators keep its name.
+ * - A default of `null` is left out, as openapi-generator fails on it; an absent field means the same.
+ * - The request body of a link is left out, as openapi-generator takes it for a fault unless it is a string.
+ * - A number says that Go should hold it in 64 bits: in 32, the default of Go's generators, a price loses its cents.
+ * - An optional list says `x-nullable`: for openapi-generator's Java, a list that was not set is otherwise an empty
+ *   one, and a change of the price would clear the allergens.
  * @param document the bundled contract, OpenAPI 3.1; not changed
  * @throws on a part of JSON Schema that is not known here to have a form in 3.0
  */
@@ -35,9 +40,15 @@ export function edition30(document: object): object {
     ...(convert.outside(rest) as Pick<Document, 'paths'>),
     components: {
       ...(convert.outside(parts) as typeof parts),
+      links: withoutBodies(parts['links']),
       schemas: Object.fromEntries(kept.map(([name, schema]) => [name, convert.schema(schema)])),
     },
   });
+}
+
+function withoutBodies(links: Record<string, Schema> = {}): Record<string, Schema> {
+  const bare = ({ requestBody: _, ...link }: Schema) => link as Schema;
+  return Object.fromEntries(Object.entries(links).map(([name, link]) => [name, bare(link)]));
 }
 
 /** Objects, unions and enumerations are types of a client; other schemas are written where they are used. */
@@ -84,6 +95,7 @@ function converter(named: Record<string, Schema>) {
   }
 
   function translated(keyword: string, value: Json, source: Schema): Schema {
+    if (keyword === 'default' && value === null) return {};
     if (same.has(keyword)) return { [keyword]: value };
     switch (keyword) {
       case 'type':
@@ -105,6 +117,7 @@ function converter(named: Record<string, Schema>) {
   }
 
   function type(value: Json): Schema {
+    if (value === 'number') return { type: value, 'x-go-type': 'float64' };
     if (!Array.isArray(value)) return { type: value };
     const [kind, ...others] = value.filter((name) => name !== 'null') as string[];
     if (!kind || others.length > 0)
@@ -115,10 +128,20 @@ function converter(named: Record<string, Schema>) {
   function properties(all: Record<string, Schema>, required: string[] = []): Schema {
     const entries = Object.entries(all).filter(([, property]) => !isNull(property));
     const names = required.filter((name) => entries.some(([kept]) => kept === name));
+    const converted = ([name, property]: [string, Schema]): [string, Schema] => [
+      name,
+      names.includes(name) ? schema(property) : optional(schema(property)),
+    ];
     return {
-      properties: Object.fromEntries(entries.map(([name, property]) => [name, schema(property)])),
+      properties: Object.fromEntries(entries.map(converted)),
       ...(names.length > 0 && { required: names }),
     };
+  }
+
+  function optional(property: Schema): Schema {
+    return property.type === 'array' && !('default' in property)
+      ? { ...property, 'x-nullable': true }
+      : property;
   }
 
   function reference(source: Schema): Schema {

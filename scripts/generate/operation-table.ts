@@ -1,4 +1,5 @@
 import type { OpenApiDocument, Operation } from './bundle.ts';
+import { deprecationHeaders } from './deprecation.ts';
 
 /** The table the server is wired by, and the type that every handler page must satisfy. */
 export function operationTable(document: OpenApiDocument): string {
@@ -24,6 +25,8 @@ export interface OperationFacts {
   answers: readonly string[];
   /** A quota of its own, in place of the client's. */
   rateLimit: { limit: number; windowSeconds: number; per: 'client' | 'address' } | null;
+  /** Headers that tell of its end; null: it is not deprecated. */
+  deprecation: { Deprecation: string; Sunset: string; Link: string } | null;
   /** Documented statuses. */
   statuses: readonly number[];
 }
@@ -41,7 +44,8 @@ ${rows.map(({ id }) => `  ${id}: Handler<'${id}'>;`).join('\n')}
 }
 
 function row(method: string, path: string, operation: Operation) {
-  const { operationId: id, security, requestBody, responses, 'x-rate-limit': limit } = operation;
+  const { operationId: id, security, requestBody, responses } = operation;
+  const { 'x-rate-limit': limit, 'x-deprecation': deprecation } = operation;
   const successes = Object.entries(responses).filter(([status]) => status.startsWith('2'));
   const facts = {
     method: method.toUpperCase(),
@@ -53,6 +57,7 @@ function row(method: string, path: string, operation: Operation) {
     bodyLimit: operation['x-body-limit'] ?? null,
     answers: [...new Set(successes.flatMap(([, { content = {} }]) => Object.keys(content)))],
     rateLimit: limit ? { limit: limit.limit, windowSeconds: limit.window_seconds, per: limit.per } : null,
+    deprecation: deprecation ? deprecationHeaders(deprecation) : null,
     statuses: Object.keys(responses)
       .filter((status) => status !== 'default')
       .map(Number),

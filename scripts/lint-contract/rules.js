@@ -13,6 +13,7 @@ export default function menuManagementRules() {
         'operation-default-error': OperationDefaultError,
         'operation-explicit-security': OperationExplicitSecurity,
         'operation-idempotency-key': OperationIdempotencyKey,
+        'operation-deprecation-dated': OperationDeprecationDated,
         'error-is-problem': ErrorIsProblem,
         'schema-named': SchemaNamed,
         'string-bounded': StringBounded,
@@ -20,6 +21,8 @@ export default function menuManagementRules() {
         'array-bounded': ArrayBounded,
         'property-described': PropertyDescribed,
         'property-example': PropertyExample,
+        'request-object-closed': RequestObjectClosed,
+        'answer-object-open': AnswerObjectOpen,
       },
     },
   };
@@ -112,6 +115,29 @@ function OperationIdempotencyKey() {
       ctx.report({
         message: 'A POST must have the parameter Idempotency-Key and the response 409.',
         location: ctx.location.key(),
+      });
+    }
+  });
+}
+
+const DATE = /^\d{4}-\d\d-\d\d$/;
+const HALF_A_YEAR = 180 * 24 * 60 * 60 * 1000;
+
+/** Who deprecates an operation says since when, until when it answers, and where to read what to use instead. */
+function OperationDeprecationDated() {
+  return inPaths((operation, ctx) => {
+    const { deprecated, 'x-deprecation': told } = operation;
+    if (!deprecated && told === undefined) return;
+    const { since, sunset, link } = told ?? {};
+    const isDated = [since, sunset].every((date) => DATE.test(date) && Date.parse(date) > 0);
+    const isLong = Date.parse(sunset) - Date.parse(since) >= HALF_A_YEAR;
+    const isLinked = /^(https:\/\/|\/)[^\s<>"]+$/.test(link);
+    if (deprecated !== true || !isDated || !isLong || !isLinked) {
+      ctx.report({
+        message:
+          'A deprecated operation must have `deprecated: true` and `x-deprecation` with the dates `since` and ' +
+          '`sunset`, at least 180 days later, and a `link`: an https address or a path of this service.',
+        location: at(ctx, operation, 'x-deprecation'),
       });
     }
   });
@@ -213,6 +239,62 @@ function PropertyExample() {
 
 function isComposite(schema) {
   return Boolean(hasType(schema, 'object') || schema.properties || schema.oneOf || schema.anyOf);
+}
+
+/** Objects of a JSON request refuse fields that they do not name, so that no typing error goes unnoticed. */
+function RequestObjectClosed() {
+  return eachObject((schema, isRequested) =>
+    isRequested && schema.additionalProperties !== false
+      ? 'An object of a request needs `additionalProperties: false`.'
+      : undefined,
+  );
+}
+
+/** All other objects may gain fields: a client generated from a closed schema would refuse an answer that did. */
+function AnswerObjectOpen() {
+  return eachObject((schema, isRequested) =>
+    !isRequested && schema.additionalProperties === false
+      ? 'An object that only answers have must do without `additionalProperties: false`.'
+      : undefined,
+  );
+}
+
+/** Checks each object, knowing whether a JSON request may hold it. (RFC 6749 has forms ignore unknown fields.) */
+function eachObject(check) {
+  const objects = new Map();
+  const requested = new Set();
+  return {
+    Schema: {
+      enter(schema, { location }) {
+        if (hasType(schema, 'object') || schema.properties) objects.set(schema, location);
+      },
+    },
+    Paths: {
+      RequestBody: {
+        MediaType: {
+          enter({ schema }, ctx) {
+            if (ctx.key === 'application/json') addReachable(requested, ctx, schema);
+          },
+        },
+      },
+    },
+    Root: {
+      leave(_, ctx) {
+        for (const [schema, location] of objects) {
+          const message = check(schema, requested.has(schema));
+          if (message) ctx.report({ message, location: location.key() });
+        }
+      },
+    },
+  };
+}
+
+/** Adds `value` and all that it holds or refers to. */
+function addReachable(nodes, ctx, value, origin) {
+  const { node, from } = resolve(ctx, value, origin);
+  if (node === null || typeof node !== 'object' || nodes.has(node)) return;
+  nodes.add(node);
+  for (const part of Object.values(node)) addReachable(nodes, ctx, part, from);
 }
 
 function inPaths(check) {

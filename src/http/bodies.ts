@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import document from '../../generated/openapi.json' with { type: 'json' };
 import { operations } from '../../generated/operations.ts';
 import { type ApiError, OAuthFault, parameterError, unsupportedMediaType } from './errors.ts';
 
@@ -6,6 +7,8 @@ import { type ApiError, OAuthFault, parameterError, unsupportedMediaType } from 
 export const bodyLimit = 1_048_576;
 // Every value of a body may be a fault of its own, and all are collected before the first thousand are answered.
 const valueLimit = 524_288;
+// The token endpoint is the only one that takes a form.
+const formFields = new Set(Object.keys(document.components.schemas.TokenRequest.properties));
 
 export interface BodyRule {
   required: boolean;
@@ -93,13 +96,14 @@ function parseCsvText(request: FastifyRequest, body: Buffer): string {
   }
 }
 
-// RFC 6749, section 3.2: a parameter must not be sent twice; one without a value counts as absent.
+// RFC 6749, section 3.2: a parameter must not be sent twice, one without a value counts as absent, and what is not
+// known is ignored; extensions have parameters that may be repeated (RFC 8707, section 2).
 function parseForm(body: Buffer): Record<string, string> {
-  const fields = new URLSearchParams(body.toString('latin1'));
-  const names = [...fields.keys()];
+  const fields = [...new URLSearchParams(body.toString('latin1'))].filter(([name]) => formFields.has(name));
+  const names = fields.map(([name]) => name);
   if (new Set(names).size < names.length)
     throw new OAuthFault('invalid_request', 'A parameter was sent twice.');
-  return Object.fromEntries([...fields].filter(([, value]) => value !== ''));
+  return Object.fromEntries(fields.filter(([, value]) => value !== ''));
 }
 
 function decode(body: Buffer): string {

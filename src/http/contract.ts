@@ -5,6 +5,7 @@ import type { Scope } from '../accounts/scopes.ts';
 import type { Context } from '../context.ts';
 import { handlers } from '../operations.ts';
 import { ignoreBody, registerBodyParsers, requireBody, requireMediaType } from './bodies.ts';
+import { announceDeprecation } from './deprecation.ts';
 import { notAcceptable } from './errors.ts';
 import type { Call } from './handler.ts';
 import { type Answer, answerOnce, keyedRequest } from './idempotency.ts';
@@ -92,7 +93,7 @@ function route(
   context: Context,
   { authenticate, limits }: Guards,
 ): Partial<RouteOptions> {
-  const { security, body, bodyLimit } = operations[operationId];
+  const { security, body, bodyLimit, deprecation } = operations[operationId];
   return {
     config: { operationId },
     onRequest:
@@ -106,6 +107,7 @@ function route(
     preHandler: requireValid,
     ...(body && body.mediaTypes.length > 1 && { validatorCompiler: exceptBodies }),
     handler: adapt(operationId, context),
+    ...(deprecation && { onSend: announceDeprecation(deprecation) }),
   };
 }
 

@@ -76,7 +76,14 @@ type Body<Response> = Response extends { content: infer C }
   : { mediaType?: never; body: undefined };
 
 // Set by the server on every answer, so that no handler has to.
-type ServerHeaders = 'X-Request-Id' | 'RateLimit' | 'RateLimit-Policy' | 'Idempotency-Replayed' | 'Vary';
+type ServerHeaders =
+  | 'X-Request-Id'
+  | 'RateLimit'
+  | 'RateLimit-Policy'
+  | 'Idempotency-Replayed'
+  | 'Vary'
+  | 'Deprecation'
+  | 'Sunset';
 
 type OwnHeaders<Response> = Response extends { headers: infer H }
   ? { [N in keyof H as string extends N ? never : N extends ServerHeaders ? never : N]: H[N] }

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type Database, poolUse } from '../db/database.ts';
+import type { CheckResult } from '../http/response-check.ts';
 import type { Outcome } from '../webhooks/delivery/queue.ts';
 import { type Backlog, readBacklog } from './backlog.ts';
 import { metricsOfAll } from './processes.ts';
@@ -8,6 +9,8 @@ import { metricsOfAll } from './processes.ts';
 export interface Metrics {
   /** An HTTP answer; `operation` is the id in the contract. */
   answered(operation: string, status: number, seconds: number): void;
+  /** An answer that was chosen to be checked against the contract, and what came of it. */
+  checked(operation: string, status: number, result: CheckResult): void;
   /** An attempt to deliver an event. */
   attempted(outcome: Pick<Outcome, 'state' | 'result'>): void;
   /** Everything, for /metrics. */
@@ -32,6 +35,12 @@ export function createMetrics(database: Database): Metrics {
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   });
+  const checks = new Counter({
+    name: 'menus_response_checks_total',
+    help: 'Answers chosen by RESPONSE_CHECK_RATE: kept or violated the contract, or skipped as too many waited.',
+    labelNames: ['operation', 'status', 'result'],
+    registers,
+  });
   const attempts = new Counter({
     name: 'menus_webhook_attempts_total',
     help: 'Attempts to deliver an event, by what came of them: delivered, retried (once more later), failed (given up).',
@@ -53,6 +62,7 @@ export function createMetrics(database: Database): Metrics {
     text: metricsOfAll(registry),
     mediaType: registry.contentType,
     answered: (operation, status, seconds) => answers.observe({ operation, status }, seconds),
+    checked: (operation, status, result) => checks.inc({ operation, status, result }),
     attempted({ state, result }) {
       attempts.inc({ outcome: outcomes[state] });
       durations.observe(result.durationMs / 1000);

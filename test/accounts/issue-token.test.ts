@@ -60,6 +60,10 @@ t.test('parameters that are not known are ignored (RFC 6749, section 3.2)', asyn
     basicOf(service.api),
   );
   t.equal(answer.status, 200);
+
+  const headers = { 'content-type': form, authorization: basicOf(service.api) };
+  const repeated = await post(service, 'grant_type=client_credentials&resource=a&resource=b', headers);
+  t.equal(repeated.status, 200, 'RFC 8707 repeats one');
 });
 
 t.test('whoever does not show the right secret is answered 401 in the shape of RFC 6749', async (t) => {

@@ -129,8 +129,8 @@ function asText(mediaType: string, value: unknown): string {
   return String(value);
 }
 
-// The date of an example passes, and is then refused.
-function inFuture(text: string): string {
+/** The date of an example passes, and is then refused. */
+export function inFuture(text: string): string {
   const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
   return text.replaceAll(/("unavailable_until":)"[^"]+"/g, `$1"${tomorrow}"`);
 }

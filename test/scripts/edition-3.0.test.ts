@@ -77,6 +77,24 @@ t.test('every reference of the edition leads somewhere, and no component is left
   );
 });
 
+t.test('a link of the edition has no request body', async (t) => {
+  const bodies = ({ components }: typeof contract) =>
+    Object.values<object>(components.links).filter((link) => 'requestBody' in link).length;
+  t.ok(bodies(contract) > 0);
+  t.equal(bodies(edition), 0);
+  t.strictSame(Object.keys(edition.components.links), Object.keys(contract.components.links));
+});
+
+t.test('a list that can be absent says so to Java', async (t) => {
+  const { allergens, name } = edition.components.schemas.ItemUpdate.properties;
+  t.equal(allergens['x-nullable'], true);
+  t.notHas(allergens, { nullable: true });
+  t.notHas(name, { 'x-nullable': true });
+  const { Item, ItemCreate } = edition.components.schemas;
+  t.notHas(Item.properties.allergens, { 'x-nullable': true }, 'never absent');
+  t.notHas(ItemCreate.properties.allergens, { 'x-nullable': true }, 'empty by default');
+});
+
 t.test('each form of the contract has its form in the edition', async (t) => {
   const Name = { type: 'string', maxLength: 9, description: 'A name.' };
   const Kind = { type: 'string', enum: ['a'] };
@@ -95,7 +113,18 @@ t.test('each form of the contract has its form in the edition', async (t) => {
       { anyOf: [ref('Kind'), { type: 'null' }] },
       { allOf: [ref('Kind')], nullable: true },
     ],
-    ['a list of scalars', { type: 'array', items: ref('Name') }, { type: 'array', items: Name }],
+    [
+      'a list of scalars, which can be absent',
+      { type: 'array', items: ref('Name') },
+      { type: 'array', items: Name, 'x-nullable': true },
+    ],
+    ['a default of null', { type: ['string', 'null'], default: null }, { type: 'string', nullable: true }],
+    ['another default', { type: 'string', default: '' }, { type: 'string', default: '' }],
+    [
+      'a number',
+      { type: 'number', multipleOf: 0.01 },
+      { type: 'number', 'x-go-type': 'float64', multipleOf: 0.01 },
+    ],
     ['a property that is always null', { type: 'null' }, undefined],
   ] as const) {
     t.strictSame(convert(source, { Name, Kind }), expected, title);

@@ -61,13 +61,14 @@ export async function startProcess(t: Test, env: Record<string, string>): Promis
   };
 }
 
-/** Runs src/main.ts to its end, or another command line in the project's root. */
+/** Runs src/main.ts to its end, or another command line, in the project's root unless told otherwise. */
 export async function runToEnd(
   t: Test,
   env: Record<string, string>,
   command = [process.execPath, 'src/main.ts'],
+  directory = root,
 ): Promise<Outcome> {
-  return launch(t, command, env).end;
+  return launch(t, command, env, directory).end;
 }
 
 /** A new directory for DATA_DIR; a Postgres that still runs in it when the test ends is killed. */
@@ -125,9 +126,9 @@ export function environmentOf({ host = '', port, user, database }: pg.PoolConfig
 
 // A process group of its own, as a shell gives one; none of the settings of whoever runs the tests, and none of
 // the hooks that tap puts into every Node below it.
-function launch(t: Test, [program = '', ...args]: string[], env: Record<string, string>) {
+function launch(t: Test, [program = '', ...args]: string[], env: Record<string, string>, cwd = root) {
   const child = spawn(program, args, {
-    cwd: root,
+    cwd,
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...inherited(), ...env },

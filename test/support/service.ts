@@ -9,7 +9,7 @@ import { type Database, openDatabase } from '../../src/db/database.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { createSeal } from '../../src/seal.ts';
 import { createSender } from '../../src/webhooks/delivery/deliver.ts';
-import { createDestination } from '../../src/webhooks/delivery/destination.ts';
+import { createDestination, type Lookup } from '../../src/webhooks/delivery/destination.ts';
 import { startWorker, type Worker, type WorkerOptions } from '../../src/webhooks/delivery/worker.ts';
 import { type Api, createApi } from './api.ts';
 
@@ -43,6 +43,8 @@ export interface TestServiceOptions {
   redisUrl?: string;
   /** Networks that webhooks may lead to although they are not public; loopback unless given. */
   allowedNetworks?: string[];
+  /** Replaces name resolution for webhooks. */
+  lookup?: Lookup;
   /** Start the worker role as well. */
   worker?: Partial<WorkerOptions>;
 }
@@ -51,7 +53,10 @@ export interface TestServiceOptions {
 export async function startTestService(t: Test, options: TestServiceOptions = {}): Promise<TestService> {
   const connection = options.connection ?? (await cloneDatabase(t));
   const database = openDatabase(options.connect ? await options.connect(connection) : connection);
-  const destination = createDestination({ allowedNetworks: options.allowedNetworks ?? ['127.0.0.0/8'] });
+  const destination = createDestination({
+    allowedNetworks: options.allowedNetworks ?? ['127.0.0.0/8'],
+    ...(options.lookup && { lookup: options.lookup }),
+  });
   const metrics = createMetrics(database);
   let worker: Worker | undefined;
   const app = await buildApp(

@@ -95,7 +95,7 @@ async function compare(compared: Comparison, rig: Rig): Promise<string[][]> {
 type Side = (round: Round) => Promise<Sample>;
 
 /** A side once its code is compiled and its caches are filled, as after the first seconds of any service. */
-async function apiSide(
+export async function apiSide(
   child: Child<HttpRound, Sample>,
   { origin, token }: Service,
   targets: Call[][],
@@ -131,11 +131,12 @@ function summary(rounds: { api: Sample; sql: Sample }[]): string[] {
   return [...side('api'), ...side('sql'), ratio.toFixed(2)];
 }
 
-function rate(perSecond: number): string {
+/** A number per second as the tables print it. */
+export function rate(perSecond: number): string {
   return perSecond < 10 ? perSecond.toFixed(1) : Math.round(perSecond).toLocaleString('en');
 }
 
-function median(values: number[]): number {
+export function median(values: number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = sorted.length / 2;
   return ((sorted[Math.ceil(middle) - 1] as number) + (sorted[Math.floor(middle)] as number)) / 2;

@@ -20,7 +20,9 @@ export async function startService(
   server: BenchServer,
   environment: Record<string, string>,
 ): Promise<Service> {
-  const log = join(server.directory, 'service.log');
+  const port = await freePort();
+  // Of its own: its address is read there.
+  const log = join(server.directory, `service-${port}.log`);
   const output = openSync(log, 'w');
   const child = spawn(process.execPath, [...process.execArgv, join(project, 'src/main.ts')], {
     cwd: server.directory,
@@ -29,7 +31,7 @@ export async function startService(
       PATH: process.env['PATH'],
       DATABASE_URL: connectionString(server.connection),
       ENCRYPTION_KEY: server.encryptionKey.toString('base64'),
-      PORT: String(await freePort()),
+      PORT: String(port),
       RATE_LIMIT_PER_MINUTE: '1000000000',
       WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
       ...environment,

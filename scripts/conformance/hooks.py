@@ -1,0 +1,184 @@
+"""What Schemathesis has to be told about this service. Loaded by schemathesis.toml; main.ts sets the environment."""
+
+import atexit
+import json
+import os
+import random
+import re
+import uuid
+from collections import Counter, defaultdict, deque
+from threading import Lock
+
+import schemathesis
+from hypothesis import strategies as st
+from schemathesis.generation.meta import TestPhase
+from schemathesis.openapi.checks import IgnoredAuth, MissingHeaderNotRejected, RejectedPositiveData
+
+RECEIVER = os.environ["CONFORMANCE_RECEIVER"]
+CLIENT = json.loads(os.environ["CONFORMANCE_CLIENT"])
+
+
+@schemathesis.hook
+def before_load_schema(context, raw_schema):
+    """Judges more strictly than the document, and reads its patterns as Python and Rust can."""
+    for path in raw_schema["paths"].values():
+        for operation in path.values():
+            # With it, every status would count as documented. What is too large is refused before an operation is known.
+            operation["responses"]["431"] = operation["responses"].pop("default")
+    # Tokens are sent as Bearer. Of OAuth flows alone Schemathesis would not know what to leave out.
+    raw_schema["components"]["securitySchemes"]["oauth"] = {"type": "http", "scheme": "bearer"}
+    # Of CSV a JSON Schema can say that it is text, and no more.
+    raw_schema["components"]["schemas"]["MenuCsv"]["format"] = "menu-csv"
+    without_surrogates(raw_schema)
+
+
+def without_surrogates(node):
+    """A lone surrogate cannot be in what Schemathesis sends, and its engines for patterns refuse to name one."""
+    if isinstance(node, dict):
+        if isinstance(node.get("pattern"), str):
+            node["pattern"] = node["pattern"].replace(r"\ud800-\udfff", "")
+        node = list(node.values())
+    if isinstance(node, list):
+        for child in node:
+            without_surrogates(child)
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    """Keeps requests to this machine and apart from each other."""
+    body = case.body
+    if context.operation.path.startswith("/webhooks") and isinstance(body, dict) and isinstance(body.get("url"), str):
+        # Whatever can be taken for an address leads to our own receiver, before the service looks any name up.
+        case.body = {**body, "url": re.sub(r"^https?://[^/?#@\s]+", RECEIVER, body["url"])}
+    if operation_id(case) == "issueToken":
+        if case.meta.generation.mode.is_positive and isinstance(body, dict):
+            case.body = {**body, **CLIENT}
+        # It takes other credentials than a token, and just one kind at a time.
+        case.headers.pop("Authorization", None)
+    if case.meta.generation.mode.is_positive and case.meta.phase.name is TestPhase.FUZZING:
+        aim_at_a_record(case)
+    key = (case.headers or {}).get("Idempotency-Key")
+    if isinstance(key, str) and re.fullmatch(r"[\x20-\x7e]{1,128}", key):
+        # A key that came before would be answered with what was answered then.
+        case.headers["Idempotency-Key"] = f"{key[:90]}-{uuid.uuid4()}"
+
+
+# Ids that belong together, as answers showed them: of chance alone, hardly any item would be found in its menu.
+families = deque(maxlen=100)
+chance = random.Random(1)
+
+
+def aim_at_a_record(case):
+    """Every other time puts ids of one record, and of those it belongs to, into path and body."""
+    body = case.body if isinstance(case.body, dict) else {}
+    rows = [row for row in body.get("items") or [] if isinstance(row, dict)]
+    wanted = set(case.path_parameters) | {name for one in [body, *rows] for name in one if name.endswith("_id")}
+    wanted -= {"external_id", "event_id", "after_event_id"}
+    fitting = [family for family in families if wanted <= family.keys()]
+    if not wanted or not fitting or chance.random() < 0.5:
+        return
+    family = chance.choice(fitting)
+    for holder in [case.path_parameters, body, *rows]:
+        holder.update({name: family[name] for name in wanted & holder.keys()})
+
+
+def note_family(case, response):
+    if response.status_code in (204, 404):
+        for family in [family for family in families if case.path_parameters.items() <= family.items()]:
+            families.remove(family)
+    if not response.headers.get("content-type", [""])[0].startswith("application/json"):
+        return
+    data = response.json().get("data") if response.status_code in (200, 201, 202) else None
+    for record in data if isinstance(data, list) else [data]:
+        if isinstance(record, dict):
+            families.append({name: value for name, value in record.items() if name.endswith("_id") and isinstance(value, int)})
+
+
+# Requests that keep to their schema and may be refused all the same, because no schema can say why:
+# status, code of the problem or of each of its errors, where, reason.
+UNSAYABLE = [
+    (400, "invalid_scope", "issueToken", "which scopes a client has is its own affair"),
+    (412, "precondition_failed", ".*", "only the current state tells whether If-Match still matches"),
+    (431, "headers_too_large", ".*", "a schema bounds each header, the server all of them together"),
+    (422, "cursor", "list.*", "a cursor is opaque: only one that this list has given is good"),
+    (422, "not_found", ".*", "only the database tells whether a record that is named in a query or body is within reach"),
+    (422, "taken", "create.*|update.*", "an external_id is unique among its siblings"),
+    (422, "enum", ".*Location", "time zones, currencies and countries are lists outside the contract, which grow"),
+    (422, "past", ".*Item|setAvailability|importMenu", "whether a moment is past changes with time"),
+    (422, "future", "replayWebhook", "whether a moment is to come changes with time"),
+    (422, "conflict", ".*Item|setAvailability|importMenu", "two fields exclude each other: `not` breaks generators"),
+    (422, "required", "setAvailability|importMenu", "one of two fields is needed: `anyOf` breaks generators"),
+    (422, "duplicate", "setAvailability|reorderMenu|importMenu", "uniqueItems compares whole objects, not their identifiers"),
+    (422, "missing", "reorderMenu", "only the database tells what the whole order of a menu is"),
+]
+
+
+@schemathesis.hook
+def filter_failure(context, failure, case, response):
+    """Drops what UNSAYABLE names, and little else."""
+    # After 30 refusals in a minute, a missing or false token is answered 429 in place of 401: refused all the same.
+    if isinstance(failure, IgnoredAuth):
+        return "got `429 " not in failure.message
+    if isinstance(failure, MissingHeaderNotRejected):
+        return response.status_code != 429
+    if not isinstance(failure, RejectedPositiveData):
+        return True
+    problem = response.json()
+    codes = {error["code"] for error in problem.get("errors", [])} or {problem.get("code", problem.get("error"))}
+    known = {
+        code
+        for status, code, where, _ in UNSAYABLE
+        if status == response.status_code and re.fullmatch(where, operation_id(case))
+    }
+    if codes <= known:
+        with lock:
+            for code in codes:
+                refused[f"{response.status_code} {code}"][operation_id(case)] += 1
+        return False
+    return True
+
+
+# What was answered, for the report of main.ts.
+lock = Lock()
+answers = defaultdict(Counter)
+refused = defaultdict(Counter)
+
+
+@schemathesis.hook
+def after_call(context, case, response):
+    if response.request.method == case.operation.method.upper():
+        with lock:
+            answers[operation_id(case)][str(response.status_code)] += 1
+        note_family(case, response)
+
+
+@atexit.register
+def report():
+    with open(os.environ["CONFORMANCE_REPORT"], "w", encoding="utf-8") as file:
+        json.dump({"answers": answers, "refused": refused}, file)
+
+
+def operation_id(case):
+    return case.operation.definition.raw["operationId"]
+
+
+@schemathesis.deserializer("text/csv")
+def read_csv(context, response):
+    return response.content.decode("utf-8")
+
+
+label = st.text(st.characters(categories=["L", "N"], include_characters=" "), min_size=1, max_size=20).filter(str.strip)
+
+
+@st.composite
+def menus_as_csv(draw):
+    rows = ["record,category_external_id,external_id,name,price,allergens"]
+    for category in draw(st.lists(label, unique=True, max_size=3)):
+        rows.append(f"category,{category},,{draw(label)},,")
+        for item in draw(st.lists(label, unique=True, max_size=3)):
+            price, allergens = draw(st.integers(0, 99999999)) / 100, draw(st.sampled_from(["", "fish", "fish;soy"]))
+            rows.append(f"item,{category},{category}/{item},{draw(label)},{price:.2f},{allergens}")
+    return draw(st.sampled_from(["\n", "\r\n"])).join(rows)
+
+
+schemathesis.openapi.format("menu-csv", menus_as_csv())

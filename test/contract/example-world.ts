@@ -1,0 +1,231 @@
+/*
+ * The restaurant group that the examples of the contract tell of, made to exist: the records of the example lists,
+ * under the ids they have there. Each example request can then be sent as it is written, and its answer be laid
+ * beside the example answers.
+ */
+import { sql } from 'kysely';
+import type { Test } from 'tap';
+import document from '../../generated/openapi.json' with { type: 'json' };
+import { type OperationId, operations } from '../../generated/operations.ts';
+import type { Answer } from '../support/api.ts';
+import { startReceiver } from '../support/receiver.ts';
+import { startTestService, type TestService } from '../support/service.ts';
+import { type Ids, inFuture } from './example-calls.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: JSON of the document, looked into freely
+export type Json = any;
+
+const contract: Json = document;
+
+/** What stands at the end of a node's references. */
+export function resolve(node: Json): Json {
+  if (typeof node?.$ref !== 'string') return node;
+  return resolve(
+    node.$ref
+      .slice(2)
+      .split('/')
+      .reduce((from: Json, key: string) => from[key], contract),
+  );
+}
+
+/** The operation as the contract describes it. */
+export function describedOperation(id: OperationId): Json {
+  const { path, method } = operations[id];
+  return contract.paths[path][method.toLowerCase()];
+}
+
+export interface ExampleRequest {
+  /** The example's name; empty for a request without a body. */
+  name: string;
+  mediaType?: string;
+  value?: Json;
+}
+
+/** One request for each example of the operation's body, or the one without a body. */
+export function exampleRequests(id: OperationId): ExampleRequest[] {
+  const { requestBody } = describedOperation(id);
+  if (!requestBody) return [{ name: '' }];
+  return Object.entries<Json>(requestBody.content).flatMap(([mediaType, { examples }]) =>
+    Object.entries<Json>(examples).map(([name, example]) => ({
+      name,
+      mediaType,
+      value: resolve(example).value,
+    })),
+  );
+}
+
+export interface ExampleWorld {
+  service: TestService;
+  /** Puts every record back to what the examples say. */
+  restore(): Promise<void>;
+  /**
+   * Sends the operation with the body of an example.
+   * @param parameters of the path and the query, in place of those that the examples name
+   */
+  send(id: OperationId, request: ExampleRequest, parameters?: Ids): Promise<Answer>;
+}
+
+export async function startExampleWorld(t: Test): Promise<ExampleWorld> {
+  const lookup = async () => [{ address: '127.0.0.1', family: 4 }];
+  const [service, receiver] = await Promise.all([startTestService(t, { lookup }), startReceiver(t)]);
+  let ids: Ids = {};
+  const restore = async () => {
+    ids = await makeRecords(service, receiver.url);
+  };
+  await restore();
+
+  const send: ExampleWorld['send'] = async (id, { mediaType, value }, parameters = {}) => {
+    if (id.startsWith('create')) await freeExternalId(service, value.external_id);
+    const { credentials } = service.api;
+    const own = id === 'issueToken' && value.client_id ? { ...value, ...credentialsOf(credentials) } : value;
+    const body = value === undefined ? undefined : bodyText(mediaType, own, ids);
+    const path = pathOf(id, { ...ids, ...answeredIds(id), ...parameters });
+    const inQuery = Object.entries(parameters).filter(([name]) => !operations[id].path.includes(`{${name}}`));
+    const query = new URLSearchParams(inQuery);
+    return service.api.call(operations[id].method, query.size > 0 ? `${path}?${query}` : path, {
+      ...(body !== undefined && { body }),
+      headers: {
+        ...(mediaType && { 'content-type': mediaType }),
+        ...(own === value && id === 'issueToken' && { authorization: basic(credentials) }),
+      },
+      ...(id === 'issueToken' && { token: null }),
+    });
+  };
+  return { service, restore, send };
+}
+
+/** An example of the contract by its name among the components. */
+export function namedExample(name: string): Json {
+  return contract.components.examples[name].value;
+}
+
+const page = (name: string): Json[] => namedExample(`${name}Page`).data;
+
+/** Everything is made through the API, so that its events and versions are real, but for what only time would bring. */
+async function makeRecords({ api, database }: TestService, receiver: string): Promise<Ids> {
+  await sql`truncate event, delivery, replay, webhook, item, category, menu, location cascade`.execute(
+    database,
+  );
+  const [delivery] = page('Delivery');
+  const { replay_id } = namedExample('ReplayAccepted').data;
+  const first = { ...page('Delivery')[0], replay_id };
+  for (const name of ['Location', 'Menu', 'Category', 'Item', 'Webhook']) Object.assign(first, page(name)[0]);
+  for (const table of ['location', 'menu', 'category', 'item', 'webhook', 'delivery', 'replay']) {
+    const column = sql.ref(`${table}_id`);
+    await sql`alter table ${sql.table(table)} alter column ${column} restart with ${sql.lit(first[`${table}_id`])}`.execute(
+      database,
+    );
+  }
+
+  for (const location of page('Location')) await make('createLocation', location);
+  for (const menu of page('Menu')) await make('createMenu', menu);
+  for (const category of page('Category')) await make('createCategory', category);
+  for (const item of page('Item')) await make('createItem', item);
+  for (const webhook of page('Webhook')) await make('createWebhook', webhook);
+  await database.updateTable('webhook').set({ url: receiver }).execute();
+  await api.put('/menus/7/items/42', { is_available: false });
+  await api.put('/menus/7/items/42', { is_available: true });
+  const event = await database
+    .selectFrom('event')
+    .selectAll()
+    .where('type', '=', 'item.toggled')
+    .orderBy('sequence')
+    .executeTakeFirstOrThrow();
+  const { account_id, event_id } = event;
+  await database
+    .insertInto('delivery')
+    .values({
+      account_id,
+      event_id,
+      event_sequence: event.sequence,
+      event_type: event.type,
+      record: event.record,
+      webhook_id: delivery.webhook_id,
+      state: 'pending',
+      attempts: delivery.attempt_count,
+      next_attempt_at: new Date().toISOString(),
+    })
+    .execute();
+  const { attempts } = namedExample('OneDelivery').data;
+  await database
+    .insertInto('attempt')
+    .values(attempts.map((one: Json) => ({ ...one, account_id, delivery_id: delivery.delivery_id })))
+    .execute();
+  await database
+    .insertInto('replay')
+    .values({ account_id, webhook_id: delivery.webhook_id, position: event_id, until: event_id })
+    .execute();
+
+  // For those examples that name no record: a delete, and a list.
+  const { location_id } = page('Location').at(-1);
+  const ids = {
+    ...first,
+    location_id,
+    menu_id: delivery.menu_id ?? page('Item')[0].menu_id,
+    event_id: `evt_${event_id.replaceAll('-', '')}`,
+  };
+  return Object.fromEntries(Object.entries(ids).map(([name, value]) => [name, String(value)]));
+
+  async function make(id: OperationId, shown: Json): Promise<void> {
+    const { properties } = resolve(describedOperation(id).requestBody.content['application/json'].schema);
+    const body = Object.fromEntries(Object.entries(shown).filter(([key]) => key in properties));
+    const text = inFuture(JSON.stringify(body));
+    const answer = await api.call('POST', pathOf(id, shown), {
+      body: text,
+      headers: { 'content-type': 'application/json' },
+    });
+    if (answer.status !== 201) throw new Error(`${id} ${text}: ${answer.status} ${answer.text}`);
+  }
+}
+
+/** A record that exists has the example's external id; it makes way for the new one. */
+async function freeExternalId({ database }: TestService, external_id: unknown): Promise<void> {
+  if (typeof external_id !== 'string') return;
+  for (const table of ['location', 'menu', 'category', 'item'] as const)
+    await database
+      .updateTable(table)
+      .set({ external_id: null })
+      .where('external_id', '=', external_id)
+      .execute();
+}
+
+/** The ids that the operation's own example answer has. */
+function answeredIds(id: OperationId): Ids {
+  const data = successExamples(id)[0]?.value?.data ?? {};
+  const names = Object.keys(data).filter((name) => name.endsWith('_id') && data[name] !== null);
+  return Object.fromEntries(
+    names.filter((name) => name !== 'event_id').map((name) => [name, String(data[name])]),
+  );
+}
+
+/** The status of the operation's success and the examples of its JSON answer. */
+export function successExamples(id: OperationId): { status: number; name: string; value: Json }[] {
+  return Object.entries<Json>(describedOperation(id).responses)
+    .filter(([status]) => status.startsWith('2'))
+    .flatMap(([status, response]) =>
+      Object.entries<Json>(resolve(response).content?.['application/json']?.examples ?? {}).map(
+        ([name, example]) => ({ status: Number(status), name, value: resolve(example).value }),
+      ),
+    );
+}
+
+function pathOf(id: OperationId, parameters: Record<string, unknown>): string {
+  return operations[id].path.replaceAll(/{(\w+)}/g, (_, name: string) => String(parameters[name]));
+}
+
+function bodyText(mediaType: string | undefined, value: Json, ids: Ids): string {
+  if (mediaType === 'application/json')
+    return inFuture(JSON.stringify(value)).replaceAll(/"evt_[^"]*"/g, `"${ids['event_id']}"`);
+  return mediaType === 'application/x-www-form-urlencoded'
+    ? new URLSearchParams(value).toString()
+    : String(value);
+}
+
+interface Credentials {
+  client_id: string;
+  client_secret: string;
+}
+
+const credentialsOf = ({ client_id, client_secret }: Credentials) => ({ client_id, client_secret });
+const basic = ({ client_id, client_secret }: Credentials) =>
+  `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`;

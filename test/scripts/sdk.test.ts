@@ -1,0 +1,98 @@
+import { cp, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { type Outcome, root, runToEnd } from '../support/process.ts';
+
+/** What each client changes of the one in test/scripts/sdk, and the fault that is then found. */
+const clients: Record<string, { changes: string; fault?: string }> = {
+  good: { changes: '' },
+  old: { changes: `edition: '3.0'` },
+  warns: { changes: 'explained: []', fault: 'a warning that nobody explains: this generator is deprecated' },
+  stumbles: {
+    changes: `build: [[process.execPath, '-e', 'console.log("[ERROR] no default")']]`,
+    fault: 'a warning that nobody explains: [ERROR] no default',
+  },
+  loose: {
+    changes: `generate: [[process.execPath, 'generator.js', 'price: any']]`,
+    fault: 'generated.ts:2 should not be generated: export type Item = { price: any };',
+  },
+  unchecked: {
+    changes: 'loose: { files: /other/, pattern: /any/ }',
+    fault: 'no generated file matches /other/',
+  },
+  lenient: {
+    changes: `loose: { ...good.loose, allowed: [{ line: /any/, reason: 'of old' }] }`,
+    fault: 'no line needs the exception /any/',
+  },
+  uncompiled: {
+    changes: `build: [[process.execPath, '-e', 'process.exit(3)']]`,
+    fault: '-e process.exit(3) ended with status 3',
+  },
+  unbuildable: { changes: `build: [['no-such-tool']]`, fault: 'no-such-tool spawn no-such-tool ENOENT' },
+  silent: { changes: `run: [process.execPath, '-e', '']`, fault: 'the transcript should be' },
+  pretending: {
+    changes: `run: [process.execPath, 'scenario.js', 'pretend']`,
+    fault:
+      'the events and what they changed should be ["item.updated price","item.toggled is_available"], not []',
+  },
+};
+
+t.test('each thing that can be wrong with a client fails it, and it alone', async (t) => {
+  const { stdout, ended } = await run(t);
+  const reports = new Map(
+    stdout.split(/\n\n(?=\w+ failed\n)/).map((report) => [report.split(' failed\n')[0], report]),
+  );
+  for (const [name, { fault }] of Object.entries(clients)) {
+    t.match(stdout, new RegExp(`${name} +${fault ? 'FAILED' : 'passed'} after \\d+ s`), name);
+    if (fault) t.ok(reports.get(name)?.includes(fault), `${name}: ${fault}`);
+  }
+  t.match(reports.get('pretending'), 'the item should be {', 'what the scenario did not do is told, too');
+  t.match(reports.get('pretending'), 'the webhooks should be [');
+  t.notMatch(reports.get('pretending'), 'the transcript should be');
+  t.match(stdout, /\n2 passed, 9 failed\n$/);
+  t.equal(ended, 1);
+});
+
+t.test('chosen clients run alone, and what their tools print is shown on demand', async (t) => {
+  const { stdout, ended } = await run(t, 'old', '--verbose');
+  t.match(stdout, /old {2}\| this generator is deprecated\n/);
+  t.match(stdout, /old {2}\| toggled item \d+ available (true|false) version 3 replayed same\n/);
+  t.match(stdout, /\n1 passed, 0 failed\n$/);
+  t.equal(ended, 0);
+});
+
+t.test('what is missing on the machine is told in one line, before anything is started', async (t) => {
+  clients['needy'] = { changes: `needs: { 'no-such-tool --version': 'the tool (apt-get install tool)' }` };
+  t.match(await run(t, 'needy', 'good'), {
+    stdout: '',
+    stderr: /^sdk: install the tool \(apt-get install tool\); or run: make sdk CLIENTS="good"\n$/,
+    ended: 1,
+  });
+  t.match(await run(t, 'needy'), { stderr: /^sdk: install the tool \(apt-get install tool\)\n$/, ended: 1 });
+});
+
+t.test('a wrong command line is answered in one line', async (t) => {
+  const refused = (await run(t, 'pearl')).stderr;
+  t.match(refused, /^sdk: there is no client pearl; there are good, .*\n$/);
+  t.match((await run(t, '--fast')).stderr, /^sdk: Unknown option '--fast'; see --help\n$/);
+  t.match(await run(t, '--help'), { stdout: /^usage: make sdk/, ended: 0 });
+});
+
+/** Runs scripts/sdk/main.ts with the clients above, in a directory of its own. */
+async function run(t: Test, ...args: string[]): Promise<Outcome> {
+  const directory = await mkdtemp(join(await realpath(tmpdir()), 'sdk-test-'));
+  t.teardown(() => rm(directory, { recursive: true, force: true }));
+  await writeFile(join(directory, 'package.json'), '{"type":"module"}');
+  const given = join(root, 'test/scripts/sdk');
+  for (const [name, { changes }] of Object.entries(clients)) {
+    const folder = join(directory, 'clients', name);
+    await mkdir(folder, { recursive: true });
+    for (const file of ['generator.js', 'scenario.js']) await cp(join(given, file), join(folder, file));
+    const text = `import { client as good } from ${JSON.stringify(join(given, 'client.ts'))};
+      export const client = { ...good, name: '${name}', ${changes} };`;
+    await writeFile(join(folder, 'client.ts'), text);
+  }
+  const options = ['--clients', join(directory, 'clients'), '--work', join(directory, 'work')];
+  return runToEnd(t, {}, [process.execPath, 'scripts/sdk/main.ts', ...options, ...args]);
+}
