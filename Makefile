@@ -9,10 +9,10 @@ export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 installed := node_modules/.package-lock.json
 
 .NOTPARALLEL:
-.PHONY: help start test dev generate lint breaking sdk conformance bench check current
+.PHONY: help start test dev generate lint audit breaking sdk conformance bench check current
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
 start: $(installed) ## run the service, on a database of its own unless DATABASE_URL is set
 	@$(node) src/main.ts
@@ -31,6 +31,11 @@ lint: $(installed) ## check the contract, the code's form and its types
 	biome check .
 	tsc -p .
 
+# Apart from lint, as it takes longer than the rest of it.
+audit: $(installed) ## check both editions of the contract with Spectral and the OWASP rules
+	spectral lint generated/openapi.json generated/openapi-3.0.json \
+	  --ruleset scripts/lint-contract/spectral.yaml --fail-severity hint
+
 breaking: $(installed) ## name what breaks clients of the released contract [REVISION=file]
 	@$(node) scripts/breaking.ts $(REVISION)
 
@@ -43,7 +48,7 @@ conformance: $(installed) ## try the running service with Schemathesis, for abou
 bench: $(installed) ## measure, beside the same SQL without the service
 	@$(node) scripts/bench/main.ts
 
-check: current lint breaking test conformance sdk ## everything CI runs
+check: current lint audit breaking test conformance sdk ## everything CI runs
 
 current: $(installed)
 	@$(node) scripts/generate.ts --check

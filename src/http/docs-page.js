@@ -41,7 +41,7 @@ function withoutGuess(select) {
   };
 }
 
-/** Tells that example beside the description, as swagger-ui shows it nowhere else once calls can be tried. */
+/** Puts the example that is not sent into the description: swagger-ui shows none while calls can be tried. */
 function withExample(parameter) {
   const example = parameter?.get('example');
   if (example === undefined || parameter.get('required')) return parameter;

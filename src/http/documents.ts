@@ -31,6 +31,7 @@ export async function registerDocuments(
       tryItOutEnabled: true,
       persistAuthorization: false,
       requestInterceptor: withoutDialog,
+      // The one whose colours can be read on both backgrounds; see the test of contrast.
       syntaxHighlight: { theme: 'tomorrow-night' },
     },
     theme: {
@@ -41,6 +42,7 @@ export async function registerDocuments(
   });
 }
 
+// A file of our own that the page loads beside those of swagger-ui.
 async function own(filename: string) {
   return { filename, content: await readFile(new URL(filename, import.meta.url), 'utf8') };
 }

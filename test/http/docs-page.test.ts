@@ -18,7 +18,7 @@ t.test('the reference page, read in Chromium', { skip: noBrowser }, async (t) =>
   const docs = `${service.url}/docs`;
 
   t.test('what watches it notices a request elsewhere, a breach of the policy and an error', async (t) => {
-    const { page, faults } = await browser.open(docs);
+    const { page, faults } = await browser.open(t, docs);
     await page.evaluate(`fetch('http://127.0.0.2:9/').catch(() => 0)`);
     await page.evaluate(
       `document.body.append(Object.assign(new Image(), { src: 'https://example.com/a.png' }))`,
@@ -35,13 +35,13 @@ t.test('the reference page, read in Chromium', { skip: noBrowser }, async (t) =>
     ]) {
       await eventually(`${fault}`, async () => faults.some((seen) => fault.test(seen)));
     }
-    const { page: other, faults: seen } = await browser.open(`${service.url}/health/live`);
+    const { page: other, faults: seen } = await browser.open(t, `${service.url}/health/live`);
     await other.goto('http://127.0.0.2:9/').catch(() => 0);
     t.ok(seen.includes('request http://127.0.0.2:9/'), 'on a page without the policy');
   });
 
   t.test('a reader gets a token on it, tries calls and logs out again', async (t) => {
-    const { page, faults } = await browser.open(docs);
+    const { page, faults } = await browser.open(t, docs);
     const shown = await page
       .locator('.opblock')
       .first()
@@ -56,7 +56,7 @@ t.test('the reference page, read in Chromium', { skip: noBrowser }, async (t) =>
   });
 
   t.test('on a phone nothing is wider than the screen, and the same can be done', async (t) => {
-    const { page, faults } = await browser.open(docs, phone);
+    const { page, faults } = await browser.open(t, docs, phone);
     await page.locator('.models').waitFor();
     t.equal(await page.evaluate('document.documentElement.clientWidth'), 360, 'it is laid out for the phone');
     const look = async (what: string) => {
@@ -71,7 +71,7 @@ t.test('the reference page, read in Chromium', { skip: noBrowser }, async (t) =>
   });
 
   t.test('it has a language, a title, a main part and headings, and links to the documents', async (t) => {
-    const { page, faults } = await browser.open(`${docs}#/Items/updateItem`, tablet);
+    const { page, faults } = await browser.open(t, `${docs}#/Items/updateItem`, tablet);
     await operation(page, 'Items', 'updateItem').locator('.responses-table').waitFor();
     await shot(page, 'tablet');
     t.strictSame(await tooWide(page), [], 'on a tablet nothing is wider than the screen');
@@ -94,7 +94,7 @@ t.test('the reference page, read in Chromium', { skip: noBrowser }, async (t) =>
   });
 
   t.test('every operation, event and schema is shown, and has a link of its own', async (t) => {
-    const { page, faults } = await browser.open(docs);
+    const { page, faults } = await browser.open(t, docs);
     await page.locator('.models').waitFor();
     const operations = Object.values<Record<string, Operation>>(bundle.paths).flatMap((path) =>
       Object.values(path).filter(({ operationId }) => operationId),
@@ -117,7 +117,7 @@ t.test('the reference page, read in Chromium', { skip: noBrowser }, async (t) =>
 
   for (const colorScheme of ['light', 'dark'] as const) {
     t.test(`its text can be read, in ${colorScheme} colours too`, async (t) => {
-      const { page, faults } = await browser.open(`${docs}#/Items/updateItem`, { colorScheme });
+      const { page, faults } = await browser.open(t, `${docs}#/Items/updateItem`, { colorScheme });
       const one = operation(page, 'Items', 'updateItem');
       await execute(page, one, { menu_id: 1, item_id: 999_999 }, '{}');
       t.strictSame(await page.evaluate(contrast), [], 'a call');
@@ -275,7 +275,7 @@ async function showsSchemas(t: Test, page: Page) {
 
 async function usesKeyboard(t: Test, browser: Browser, { api }: TestService, docs: string) {
   // In dark colours swagger-ui takes the outline off.
-  const { page, faults } = await browser.open(docs, { colorScheme: 'dark' });
+  const { page, faults } = await browser.open(t, docs, { colorScheme: 'dark' });
   await page.locator('.models').waitFor();
   const { client_id, client_secret } = api.credentials;
   const unseen = new Set<string>();
@@ -316,6 +316,7 @@ async function usesKeyboard(t: Test, browser: Browser, { api }: TestService, doc
   const list = operation(page, 'Menus', 'listMenus');
   await tabTo('#operations-Menus-listMenus .opblock-summary-control');
   await page.keyboard.press('Enter');
+  await list.locator('.responses-table').waitFor();
   await tabTo('#operations-Menus-listMenus .execute');
   await page.keyboard.press('Space');
   await list.locator('.live-responses-table').getByText('"menu_id"').first().waitFor();

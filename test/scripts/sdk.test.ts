@@ -34,7 +34,11 @@ const clients: Record<string, { changes: string; fault?: string }> = {
   pretending: {
     changes: `run: [process.execPath, 'scenario.js', 'pretend']`,
     fault:
-      'the events and what they changed should be ["item.updated price","item.toggled is_available"], not []',
+      'the events and what they changed should be ["item.updated price","item.toggled is_available","item.updated photo_url"], not []',
+  },
+  sweeping: {
+    changes: `run: [process.execPath, 'scenario.js', 'sweep']`,
+    fault: '"item.toggled is_available","item.updated photo_url,external_id"]',
   },
 };
 
@@ -50,7 +54,7 @@ t.test('each thing that can be wrong with a client fails it, and it alone', asyn
   t.match(reports.get('pretending'), 'the item should be {', 'what the scenario did not do is told, too');
   t.match(reports.get('pretending'), 'the webhooks should be [');
   t.notMatch(reports.get('pretending'), 'the transcript should be');
-  t.match(stdout, /\n2 passed, 9 failed\n$/);
+  t.match(stdout, /\n2 passed, 10 failed\n$/);
   t.equal(ended, 1);
 });
 

@@ -10,8 +10,8 @@ export const noBrowser =
   executablePath || process.env['CI'] ? false : 'there is no Chromium here: apt install chromium';
 
 export interface Browser {
-  /** Opens a page in a profile of its own. */
-  open(url: string, options?: BrowserContextOptions): Promise<WatchedPage>;
+  /** Opens a page in a profile of its own; both are gone when the test ends. */
+  open(t: Test, url: string, options?: BrowserContextOptions): Promise<WatchedPage>;
 }
 
 export interface WatchedPage {
@@ -38,8 +38,9 @@ export async function startBrowser(t: Test): Promise<Browser> {
   });
   t.teardown(() => browser.close());
 
-  const open: Browser['open'] = async (url, options) => {
+  const open: Browser['open'] = async (t, url, options) => {
     const context = await browser.newContext(options);
+    t.teardown(() => context.close());
     context.setDefaultTimeout(30_000);
     const { origin } = new URL(url);
     const faults: string[] = [];

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+	"github.com/oapi-codegen/nullable"
 
 	"menus.example/client/menus"
 )
@@ -43,8 +44,8 @@ func run(ctx context.Context) error {
 	}
 	api := &api{ClientWithResponses: client}
 	for _, step := range []func(context.Context) error{
-		api.readMenus, api.changePrice, api.toggleTwice, api.readMissingItem, api.sendFaultyChange, api.readPages,
-		api.registerWebhook,
+		api.readMenus, api.changePrice, api.toggleTwice, api.clearPhoto, api.readMissingItem, api.sendFaultyChange,
+		api.readPages, api.readEvents, api.registerWebhook,
 	} {
 		if err := step(ctx); err != nil {
 			return err
@@ -137,6 +138,24 @@ func (api *api) toggleTwice(ctx context.Context) error {
 	return nil
 }
 
+func (api *api) clearPhoto(ctx context.Context) error {
+	change := menus.ItemUpdate{PhotoURL: nullable.NewNullNullable[string]()}
+	answer, err := api.UpdateItemWithResponse(ctx, api.menuID, api.itemID, nil, change)
+	if err != nil {
+		return err
+	}
+	if answer.JSON200 == nil {
+		return unexpected(answer.HTTPResponse, answer.Body)
+	}
+	item := answer.JSON200.Data
+	photo := "null"
+	if !item.PhotoURL.IsNull() {
+		photo = item.PhotoURL.MustGet()
+	}
+	fmt.Printf("cleared item %d photo %s version %d\n", item.ItemID, photo, item.Version)
+	return nil
+}
+
 func (api *api) readMissingItem(ctx context.Context) error {
 	answer, err := api.GetItemWithResponse(ctx, api.menuID, 999_999_999, nil)
 	if err != nil {
@@ -186,6 +205,33 @@ func (api *api) readPages(ctx context.Context) error {
 		}
 		params.Cursor = pointer(cursor.MustGet())
 	}
+}
+
+func (api *api) readEvents(ctx context.Context) error {
+	page, err := api.ListEventsWithResponse(ctx, &menus.ListEventsParams{
+		Type: &menus.EventTypesFilter{menus.EventTypeFilterItemUpdated, menus.EventTypeFilterItemToggled},
+	})
+	if err != nil {
+		return err
+	}
+	if page.JSON200 == nil {
+		return unexpected(page.HTTPResponse, page.Body)
+	}
+	var said []string
+	for _, payload := range page.JSON200.Data {
+		value, err := payload.ValueByDiscriminator()
+		if err != nil {
+			return err
+		}
+		switch event := value.(type) {
+		case menus.ItemUpdatedEvent:
+			said = append(said, fmt.Sprintf("%s %d version %d", event.Type, event.Data.ItemID, event.Data.Version))
+		case menus.ItemToggledEvent:
+			said = append(said, fmt.Sprintf("%s %d available %t", event.Type, event.Data.ItemID, event.Data.IsAvailable))
+		}
+	}
+	fmt.Printf("events %s\n", strings.Join(said, ", "))
+	return nil
 }
 
 func (api *api) registerWebhook(ctx context.Context) error {

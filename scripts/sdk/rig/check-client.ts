@@ -62,22 +62,33 @@ async function check(client: Client, options: Options): Promise<Outcome> {
     const { fault } = await run(command, {}, toolPatience);
     if (fault) return failed([fault]);
   }
-  const account = await service.newAccount(name);
-  const env = {
-    API_URL: `${service.origin}/api/v1`,
-    CLIENT_ID: account.client_id,
-    CLIENT_SECRET: account.client_secret,
-    WEBHOOK_URL: `http://127.0.0.1:4000/${name}`,
-  };
-  const judge = await expectation(account.api, env.WEBHOOK_URL);
-  const { fault, stdout } = await run(client.run, env, scenarioPatience);
-  if (fault) return failed([fault]);
-  const faults = [
-    ...warned.map((line) => `a warning that nobody explains: ${line}`),
-    ...(await looseTypes(work, client.loose)),
-    ...(await judge(stdout)),
-  ];
-  return { name, faults, output: '' };
+  return inTurn(async () => {
+    const account = await service.newAccount(name);
+    const env = {
+      API_URL: `${service.origin}/api/v1`,
+      CLIENT_ID: account.client_id,
+      CLIENT_SECRET: account.client_secret,
+      WEBHOOK_URL: `http://127.0.0.1:4000/${name}`,
+    };
+    const judge = await expectation(account.api, env.WEBHOOK_URL);
+    const { fault, stdout } = await run(client.run, env, scenarioPatience);
+    if (fault) return failed([fault]);
+    const faults = [
+      ...warned.map((line) => `a warning that nobody explains: ${line}`),
+      ...(await looseTypes(work, client.loose)),
+      ...(await judge(stdout)),
+    ];
+    return { name, faults, output: '' };
+  });
+}
+
+let turn: Promise<unknown> = Promise.resolve();
+
+/** Only one account is written to at a time: the feed holds an event back while any older write is open. */
+function inTurn<T>(work: () => Promise<T>): Promise<T> {
+  const mine = turn.then(work);
+  turn = mine.catch(() => {});
+  return mine;
 }
 
 /** A generator that no longer writes a file must not find the one of its last run. */

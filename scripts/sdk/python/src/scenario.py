@@ -4,15 +4,19 @@ from uuid import uuid4
 
 from menu_management import AuthenticatedClient, Client
 from menu_management.api.authentication import issue_token
+from menu_management.api.events import list_events
 from menu_management.api.items import get_item, list_items, toggle_item, update_item
 from menu_management.api.menus import get_menu, list_menus
 from menu_management.api.webhooks import create_webhook
 from menu_management.models.error import Error
+from menu_management.models.event_list import EventList
 from menu_management.models.event_type_filter import EventTypeFilter
 from menu_management.models.item import Item
 from menu_management.models.item_list import ItemList
 from menu_management.models.item_response import ItemResponse
+from menu_management.models.item_toggled_event import ItemToggledEvent
 from menu_management.models.item_update import ItemUpdate
+from menu_management.models.item_updated_event import ItemUpdatedEvent
 from menu_management.models.menu_detail import MenuDetail
 from menu_management.models.menu_detail_response import MenuDetailResponse
 from menu_management.models.menu_list import MenuList
@@ -32,9 +36,11 @@ def main() -> None:
         item = menu.categories[0].items[0]
         change_price(client, item)
         toggle_twice(client, item)
+        clear_photo(client, item)
         read_missing_item(client, menu)
         send_faulty_change(client, item)
         read_pages(client, menu)
+        read_events(client)
         register_webhook(client)
 
 
@@ -80,6 +86,13 @@ def toggle_twice(client: AuthenticatedClient, item: Item) -> None:
     print(f"toggled item {first.item_id} available {available} version {first.version} replayed {replayed}")
 
 
+def clear_photo(client: AuthenticatedClient, item: Item) -> None:
+    change = ItemUpdate(photo_url=None)
+    answer = update_item.sync(item.menu_id, item.item_id, client=client, body=change)
+    item = given(ItemResponse, answer).data
+    print(f"cleared item {item.item_id} photo {item.photo_url or 'null'} version {item.version}")
+
+
 def read_missing_item(client: AuthenticatedClient, menu: MenuDetail) -> None:
     error = given(Error, get_item.sync(menu.menu_id, 999_999_999, client=client))
     print(f"{error.status} {error.code} {error.title}")
@@ -101,6 +114,18 @@ def read_pages(client: AuthenticatedClient, menu: MenuDetail) -> None:
         items += len(page.data)
         cursor = page.next_cursor
     print(f"pages {pages} items {items}")
+
+
+def read_events(client: AuthenticatedClient) -> None:
+    wanted = [EventTypeFilter.ITEM_UPDATED, EventTypeFilter.ITEM_TOGGLED]
+    said = []
+    for event in given(EventList, list_events.sync(client=client, type_=wanted)).data:
+        match event:
+            case ItemUpdatedEvent(data=item):
+                said.append(f"{event.type_} {item.item_id} version {item.version}")
+            case ItemToggledEvent(data=item):
+                said.append(f"{event.type_} {item.item_id} available {str(item.is_available).lower()}")
+    print(f"events {', '.join(said)}")
 
 
 def register_webhook(client: AuthenticatedClient) -> None:

@@ -12,9 +12,11 @@ const menu = await firstMenu();
 const path = { menu_id: menu.menu_id, item_id: firstItem(menu).item_id };
 await changePrice();
 await toggleTwice();
+await clearPhoto();
 await readMissingItem();
 await sendFaultyChange();
 await readPages();
+await readEvents();
 await registerWebhook();
 
 async function getToken(): Promise<string> {
@@ -68,6 +70,13 @@ async function toggleTwice(): Promise<void> {
   );
 }
 
+async function clearPhoto(): Promise<void> {
+  const { data: item } = given(
+    await api.PUT('/menus/{menu_id}/items/{item_id}', { params: { path }, body: { photo_url: null } }),
+  );
+  console.log(`cleared item ${item.item_id} photo ${item.photo_url} version ${item.version}`);
+}
+
 async function readMissingItem(): Promise<void> {
   const { error } = await api.GET('/menus/{menu_id}/items/{item_id}', {
     params: { path: { ...path, item_id: 999_999_999 } },
@@ -100,6 +109,23 @@ async function readPages(): Promise<void> {
     cursor = page.next_cursor;
   } while (cursor !== null);
   console.log(`pages ${pages} items ${items}`);
+}
+
+async function readEvents(): Promise<void> {
+  const { data: events } = given(
+    await api.GET('/events', { params: { query: { type: ['item.updated', 'item.toggled'] } } }),
+  );
+  const said = events.flatMap((event) => {
+    switch (event.type) {
+      case 'item.updated':
+        return `item.updated ${event.data.item_id} version ${event.data.version}`;
+      case 'item.toggled':
+        return `item.toggled ${event.data.item_id} available ${event.data.is_available}`;
+      default:
+        return [];
+    }
+  });
+  console.log(`events ${said.join(', ')}`);
 }
 
 async function registerWebhook(): Promise<void> {

@@ -7,6 +7,7 @@ import {
   type Item,
   type ItemList,
   issueToken,
+  listEvents,
   listItems,
   listMenus,
   type MenuDetail,
@@ -22,9 +23,11 @@ const menu = await firstMenu();
 const path = { menu_id: menu.menu_id, item_id: firstItem(menu).item_id };
 await changePrice();
 await toggleTwice();
+await clearPhoto();
 await readMissingItem();
 await sendFaultyChange();
 await readPages();
+await readEvents();
 await registerWebhook();
 
 async function getToken(): Promise<string> {
@@ -72,6 +75,11 @@ async function toggleTwice(): Promise<void> {
   );
 }
 
+async function clearPhoto(): Promise<void> {
+  const { data: item } = (await updateItem({ path, body: { photo_url: null }, throwOnError: true })).data;
+  console.log(`cleared item ${item.item_id} photo ${item.photo_url} version ${item.version}`);
+}
+
 async function readMissingItem(): Promise<void> {
   const { error } = await getItem({ path: { ...path, item_id: 999_999_999 } });
   if (!error) throw new Error('there is an item 999999999');
@@ -102,6 +110,23 @@ async function readPages(): Promise<void> {
     cursor = page.next_cursor;
   } while (cursor !== null);
   console.log(`pages ${pages} items ${items.length}`);
+}
+
+async function readEvents(): Promise<void> {
+  const { data: events } = (
+    await listEvents({ query: { type: ['item.updated', 'item.toggled'] }, throwOnError: true })
+  ).data;
+  const said = events.flatMap((event) => {
+    switch (event.type) {
+      case 'item.updated':
+        return `item.updated ${event.data.item_id} version ${event.data.version}`;
+      case 'item.toggled':
+        return `item.toggled ${event.data.item_id} available ${event.data.is_available}`;
+      default:
+        return [];
+    }
+  });
+  console.log(`events ${said.join(', ')}`);
 }
 
 async function registerWebhook(): Promise<void> {

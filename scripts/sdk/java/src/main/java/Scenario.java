@@ -1,24 +1,31 @@
 import com.fasterxml.jackson.core.JsonProcessingException;
 import java.math.BigDecimal;
 import java.net.URI;
+import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
+import java.util.Set;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import menus.ApiClient;
 import menus.ApiException;
 import menus.api.AuthenticationApi;
+import menus.api.EventsApi;
 import menus.api.ItemsApi;
 import menus.api.MenusApi;
 import menus.api.WebhooksApi;
 import menus.model.EventTypeFilter;
 import menus.model.Item;
 import menus.model.ItemList;
+import menus.model.ItemToggledEvent;
 import menus.model.ItemUpdate;
+import menus.model.ItemUpdatedEvent;
 import menus.model.Menu;
 import menus.model.MenuDetail;
 import menus.model.Problem;
 import menus.model.TokenResponse;
 import menus.model.WebhookCreate;
+import menus.model.WebhookPayload;
 import menus.model.WebhookWithSecret;
 
 /** Calls the service through the generated client. */
@@ -32,9 +39,11 @@ public final class Scenario {
     Scenario scenario = new Scenario();
     scenario.changePrice();
     scenario.toggleTwice();
+    scenario.clearPhoto();
     scenario.readMissingItem();
     scenario.sendFaultyChange();
     scenario.readPages();
+    scenario.readEvents();
     scenario.registerWebhook();
   }
 
@@ -82,6 +91,13 @@ public final class Scenario {
         first.getItemId(), first.getIsAvailable(), first.getVersion(), first.equals(second) ? "same" : "different");
   }
 
+  private void clearPhoto() throws ApiException {
+    ItemUpdate change = new ItemUpdate().photoUrl(null);
+    Item changed = itemsApi.updateItem(menu.getMenuId(), item.getItemId(), change, null).getData();
+    System.out.printf(
+        "cleared item %d photo %s version %d%n", changed.getItemId(), changed.getPhotoUrl(), changed.getVersion());
+  }
+
   private void readMissingItem() throws JsonProcessingException {
     try {
       itemsApi.getItem(menu.getMenuId(), 999_999_999L, null);
@@ -119,6 +135,21 @@ public final class Scenario {
       cursor = page.getNextCursor();
     } while (cursor != null);
     System.out.printf("pages %d items %d%n", pages, items);
+  }
+
+  private void readEvents() throws ApiException {
+    Set<EventTypeFilter> kinds = EnumSet.of(EventTypeFilter.ITEM_UPDATED, EventTypeFilter.ITEM_TOGGLED);
+    List<String> said = new ArrayList<>();
+    for (WebhookPayload payload : new EventsApi(client).listEvents(null, null, null, kinds, null, null).getData()) {
+      if (payload.getActualInstance() instanceof ItemUpdatedEvent event) {
+        Item data = event.getData();
+        said.add("%s %d version %d".formatted(event.getType(), data.getItemId(), data.getVersion()));
+      } else if (payload.getActualInstance() instanceof ItemToggledEvent event) {
+        Item data = event.getData();
+        said.add("%s %d available %b".formatted(event.getType(), data.getItemId(), data.getIsAvailable()));
+      }
+    }
+    System.out.println("events " + String.join(", ", said));
   }
 
   private void registerWebhook() throws ApiException {
