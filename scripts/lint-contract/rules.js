@@ -136,7 +136,7 @@ function OperationTells() {
     const scopes = security.flatMap((requirement) => Object.values(requirement).flat());
     const headers = parameters
       .map((parameter) => resolve(ctx, parameter).node.name)
-      .filter((name) => ['If-Match', 'If-None-Match', 'Idempotency-Key'].includes(name));
+      .filter((name) => ['If-Match', 'Idempotency-Key'].includes(name));
     const wanted = [
       ...(scopes.length > 0 ? ['Scope: '] : []),
       ...[...scopes, ...headers].map((name) => `\`${name}\``),

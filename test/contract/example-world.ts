@@ -8,6 +8,7 @@ import type { Test } from 'tap';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { type OperationId, operations } from '../../generated/operations.ts';
 import type { Answer } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { type Ids, inFuture } from './example-calls.ts';
@@ -75,6 +76,7 @@ export async function startExampleWorld(t: Test): Promise<ExampleWorld> {
   await restore();
 
   const send: ExampleWorld['send'] = async (id, { mediaType, value }, parameters = {}) => {
+    if (id === 'listEvents') await feedComplete(service);
     if (id.startsWith('create')) await freeExternalId(service, value.external_id);
     const { credentials } = service.api;
     const own = id === 'issueToken' && value.client_id ? { ...value, ...credentialsOf(credentials) } : value;
@@ -176,6 +178,15 @@ async function makeRecords({ api, database }: TestService, receiver: string): Pr
     });
     if (answer.status !== 201) throw new Error(`${id} ${text}: ${answer.status} ${answer.text}`);
   }
+}
+
+/** The feed waits for every write that is under way on the server, those of other tests included. */
+async function feedComplete({ api, database }: TestService): Promise<void> {
+  const { rows } = await sql<{ count: number }>`select count(*)::int from event`.execute(database);
+  await eventually('the feed has every event', async () => {
+    const { body } = await api.get('/events?limit=200');
+    return body.data.length === rows[0]?.count;
+  });
 }
 
 /** A record that exists has the example's external id; it makes way for the new one. */
