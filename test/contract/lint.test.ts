@@ -43,7 +43,7 @@ t.test(
   },
 );
 
-/** The names of the rules that Spectral finds broken, each once; `make lint` runs it on both editions. */
+/** The names of the rules that Spectral finds broken, each once; `make audit` runs it on both editions. */
 async function spectral(file: string): Promise<string[]> {
   const args = [
     'lint',
