@@ -23,8 +23,9 @@ def before_load_schema(context, raw_schema):
     """Judges more strictly than the document, and reads its patterns as Python and Rust can."""
     for path in raw_schema["paths"].values():
         for operation in path.values():
-            # With it, every status would count as documented. What is too large is refused before an operation is known.
-            operation["responses"]["431"] = operation["responses"].pop("default")
+            # With it, every status would count as documented. It stays for what is refused before an operation is known.
+            default = operation["responses"].pop("default")
+            operation["responses"] |= {"414": default, "431": default}
     # Tokens are sent as Bearer. Of OAuth flows alone Schemathesis would not know what to leave out.
     raw_schema["components"]["securitySchemes"]["oauth"] = {"type": "http", "scheme": "bearer"}
     # Of CSV a JSON Schema can say that it is text, and no more.
@@ -63,8 +64,8 @@ def before_call(context, case, kwargs):
         case.headers["Idempotency-Key"] = f"{key[:90]}-{uuid.uuid4()}"
 
 
-# Ids that belong together, as answers showed them: of chance alone, hardly any item would be found in its menu.
-families = deque(maxlen=100)
+# Ids that belong together, as answers showed them, by their names: chance alone would hardly find an item in its menu.
+families = defaultdict(lambda: deque(maxlen=50))
 chance = random.Random(1)
 
 
@@ -72,26 +73,33 @@ def aim_at_a_record(case):
     """Every other time puts ids of one record, and of those it belongs to, into path and body."""
     body = case.body if isinstance(case.body, dict) else {}
     rows = [row for row in body.get("items") or [] if isinstance(row, dict)]
-    wanted = set(case.path_parameters) | {name for one in [body, *rows] for name in one if name.endswith("_id")}
-    wanted -= {"external_id", "event_id", "after_event_id"}
-    fitting = [family for family in families if wanted <= family.keys()]
-    if not wanted or not fitting or chance.random() < 0.5:
-        return
-    family = chance.choice(fitting)
-    for holder in [case.path_parameters, body, *rows]:
-        holder.update({name: family[name] for name in wanted & holder.keys()})
+    holders = [case.path_parameters, body, *rows]
+    wanted = {name for holder in holders for name in holder if name in id_names}
+    fitting = [family for names, members in families.items() if wanted <= names for family in members]
+    if wanted and fitting and chance.random() < 0.5:
+        family = chance.choice(fitting)
+        for holder in holders:
+            holder.update({name: family[name] for name in wanted & holder.keys()})
 
 
-def note_family(case, response):
+id_names = {"location_id", "menu_id", "category_id", "item_id", "webhook_id", "delivery_id", "replay_id"}
+
+
+def note_records(case, response):
+    """Remembers the records of an answer; forgets one that is gone."""
     if response.status_code in (204, 404):
-        for family in [family for family in families if case.path_parameters.items() <= family.items()]:
-            families.remove(family)
-    if not response.headers.get("content-type", [""])[0].startswith("application/json"):
+        for members in families.values():
+            for gone in [family for family in members if case.path_parameters.items() <= family.items()]:
+                members.remove(gone)
+    if response.status_code not in (200, 201, 202) or "json" not in response.headers["content-type"][0]:
         return
-    data = response.json().get("data") if response.status_code in (200, 201, 202) else None
+    data = response.json().get("data")
     for record in data if isinstance(data, list) else [data]:
         if isinstance(record, dict):
-            families.append({name: value for name, value in record.items() if name.endswith("_id") and isinstance(value, int)})
+            family = {name: record[name] for name in id_names & record.keys() if record[name] is not None}
+            families[frozenset(family)].append(family)
+            if not record.get("url", RECEIVER).startswith(RECEIVER):
+                raise RuntimeError(f"a webhook leads elsewhere: {record['url']}")
 
 
 # Requests that keep to their schema and may be refused all the same, because no schema can say why:
@@ -99,6 +107,7 @@ def note_family(case, response):
 UNSAYABLE = [
     (400, "invalid_scope", "issueToken", "which scopes a client has is its own affair"),
     (412, "precondition_failed", ".*", "only the current state tells whether If-Match still matches"),
+    (414, "uri_too_long", "list.*", "a schema bounds each parameter, the server all of them together"),
     (431, "headers_too_large", ".*", "a schema bounds each header, the server all of them together"),
     (422, "cursor", "list.*", "a cursor is opaque: only one that this list has given is good"),
     (422, "not_found", ".*", "only the database tells whether a record that is named in a query or body is within reach"),
@@ -149,7 +158,7 @@ def after_call(context, case, response):
     if response.request.method == case.operation.method.upper():
         with lock:
             answers[operation_id(case)][str(response.status_code)] += 1
-        note_family(case, response)
+        note_records(case, response)
 
 
 @atexit.register
