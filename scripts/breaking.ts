@@ -75,7 +75,7 @@ function verdict(comparison: Comparison): string {
   const what = {
     major: `${findings.length} breaking ${findings.length === 1 ? 'change' : 'changes'} ${since}`,
     minor: `additions, nothing breaking ${since}`,
-    patch: `other words, nothing breaking ${since}`,
+    patch: `neither additions nor anything breaking, but changes ${since}`,
   }[bump];
   const version = `info.version is ${is.join('.')}`;
   if (suffices(comparison)) return `${what}; ${version}, which says so`;

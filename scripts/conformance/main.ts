@@ -60,7 +60,7 @@ async function main(): Promise<boolean> {
     service = await startService(`${scratch}-data`, join(scratch, 'service.log'));
     say(`the service runs at ${service.origin}`);
     const rig = await prepare(programs, scratch, service, receiver.origin);
-    return (process.env['SKIP_LIES'] ? true : await findsLies(rig)) && (await conforms(rig, options));
+    return (await findsLies(rig)) && (await conforms(rig, options));
   } finally {
     await service?.stop();
     receiver.stop();

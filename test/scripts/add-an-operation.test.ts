@@ -55,6 +55,7 @@ t.test('an operation that is added as the README says works', async (t) => {
 
   const printed: string[] = [];
   for (const block of blocks) {
+    if (block === sessions[0]) await expectDrift(t, copy);
     if (block.kind === 'console') printed.push(...(await runSession(t, copy, block.lines)));
     else if (block.kind === 'diff') put(block.file ?? '', changed(join(copy, block.file ?? ''), block.lines));
     else put(block.file ?? '', textOf(block));
@@ -72,6 +73,14 @@ t.test('an operation that is added as the README says works', async (t) => {
     'the tests of every operation know it',
   );
 });
+
+/** What CI runs finds that generated/ is behind the contract. */
+async function expectDrift(t: Test, directory: string): Promise<void> {
+  const check = [process.execPath, 'scripts/generate.ts', '--check'];
+  const { stderr, ended } = await runToEnd(t, {}, check, directory);
+  t.equal(ended, 1, 'drift is found');
+  t.match(stderr, /generated\/openapi\.json.*; run make generate/);
+}
 
 /** All that is not ignored; node_modules is a link. */
 function copyOfTheProject(t: Test): string {
