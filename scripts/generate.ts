@@ -5,19 +5,24 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 import { apiTypes } from './generate/api-types.ts';
 import { bundle } from './generate/bundle.ts';
 import { databaseTypes } from './generate/database-types.ts';
 import { edition30 } from './generate/edition-3.0.ts';
 import { operationTable } from './generate/operation-table.ts';
 
-if (process.argv.includes('--help')) {
-  console.log(
-    'usage: npm run generate [-- --check]\n\nWrites generated/ from openapi/ and src/db/migrations/.',
-  );
+const help = `usage: npm run generate [-- --check]
+
+Writes generated/ from openapi/ and src/db/migrations/.
+
+  --check  change nothing, and fail when a file of generated/ is not what would be written`;
+
+const { help: isHelpWanted, check } = readOptions();
+if (isHelpWanted) {
+  console.log(help);
   process.exit(0);
 }
-const check = process.argv.includes('--check');
 const directory = new URL('../generated/', import.meta.url);
 
 const scratch = await mkdtemp(join(tmpdir(), 'generate-'));
@@ -45,4 +50,14 @@ try {
   }
 } finally {
   await rm(scratch, { recursive: true, force: true });
+}
+
+function readOptions() {
+  try {
+    return parseArgs({ options: { check: { type: 'boolean' }, help: { type: 'boolean', short: 'h' } } })
+      .values;
+  } catch (error) {
+    console.error(`generate: ${(error as Error).message.split('. ', 1)[0]}; see --help`);
+    process.exit(2);
+  }
 }

@@ -19,6 +19,16 @@ import { encryptionKey } from '../test/support/service.ts';
 import { loadDemo } from './demo/load.ts';
 
 const wanted = process.argv.slice(2);
+if (wanted.some((argument) => argument.startsWith('-'))) {
+  const isHelp = wanted.some((argument) => ['-h', '--help'].includes(argument));
+  console.log('usage: npm test [-- FILE…], with TEST_LOG=error to see what the services log');
+  process.exit(isHelp ? 0 : 2);
+}
+const absent = wanted.find((file) => !existsSync(file));
+if (absent) {
+  console.error(`test: there is no file ${absent}`);
+  process.exit(2);
+}
 const files = wanted.length > 0 ? wanted : await Array.fromAsync(glob('test/**/*.test.ts'));
 const scratch = await mkdtemp(join(tmpdir(), 'menus-tests-'));
 const coverage = join(scratch, 'contract-coverage.txt');

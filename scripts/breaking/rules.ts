@@ -20,6 +20,12 @@ export const ownRules: Record<string, (change: Change) => string | false | undef
     isModified(change, 'Schema', 'default') &&
     change.base?.value !== undefined &&
     `Default ${fromTo(change)}.`,
+  'became-read-only': (change) =>
+    isModified(change, 'Schema', 'readOnly') &&
+    change.revision?.value === true &&
+    'A request can no longer hold it.',
+  'link-removed': ({ kind, typeName }) =>
+    kind === 'removed' && /^Link(sMap)?$/.test(typeName) && 'The way to what follows was removed.',
   'request-body-added': ({ kind, typeName, path, revision }) =>
     kind === 'added' &&
     typeName === 'RequestBody' &&

@@ -433,6 +433,22 @@ export const breaking: BreakingChange[] = [
     edit: (c) => (schema(c, 'WebhookPayload').discriminator.propertyName = 'kind'),
   },
   {
+    title: 'a field can no longer be sent',
+    findings: ['became-read-only: schemas/ItemUpdate/properties/price/readOnly'],
+    edit: (c) => (ownProperty(c, 'ItemUpdate', 'price').readOnly = true),
+  },
+  {
+    title: 'creates no longer lead to what follows',
+    findings: [
+      'link-removed: POST /menus (createMenu) responses/201/links/getMenu',
+      'link-removed: POST /menus/{menu_id}/items (createItem) responses/201/links',
+    ],
+    edit: (c) => {
+      delete c.paths[paths.menus].post.responses[201].links.getMenu;
+      delete c.paths[paths.items].post.responses[201].links;
+    },
+  },
+  {
     title: 'an event is not told apart at all',
     findings: ['discriminator-changed: schemas/WebhookPayload/discriminator'],
     edit: (c) => delete schema(c, 'WebhookPayload').discriminator,
