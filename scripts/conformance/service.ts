@@ -1,10 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { addressOf, fetchToken } from '../service-process.ts';
 
 const project = resolve(import.meta.dirname, '../..');
 
@@ -61,8 +61,8 @@ export async function startService(dataDir: string, log: string): Promise<Servic
     const stranger = await createClient(env);
     return {
       origin,
-      owner: await withToken(origin, owner),
-      stranger: await withToken(origin, stranger),
+      owner: { ...owner, access_token: await fetchToken(origin, owner) },
+      stranger: { ...stranger, access_token: await fetchToken(origin, stranger) },
       stop,
     };
   } catch (error) {
@@ -88,16 +88,6 @@ export async function startReceiver(): Promise<{ origin: string; stop(): void }>
   };
 }
 
-async function addressOf(child: ChildProcess, log: string): Promise<string> {
-  for (;;) {
-    const text = readFileSync(log, 'utf8');
-    const origin = /is ready at (\S+)/.exec(text)?.[1];
-    if (origin !== undefined) return origin;
-    if (child.exitCode !== null) throw new Error(`the service did not start: ${text.trim()}`);
-    await sleep(20);
-  }
-}
-
 async function createClient(env: NodeJS.ProcessEnv): Promise<Omit<Client, 'access_token'>> {
   const admin = spawn(process.execPath, ['scripts/admin.ts', 'create-client', '--account', 'Stranger'], {
     cwd: project,
@@ -106,14 +96,4 @@ async function createClient(env: NodeJS.ProcessEnv): Promise<Omit<Client, 'acces
   });
   const printed = (await Array.fromAsync(admin.stdout)).join('');
   return JSON.parse(printed);
-}
-
-async function withToken(origin: string, client: Omit<Client, 'access_token'>): Promise<Client> {
-  const { client_id, client_secret } = client;
-  const response = await fetch(`${origin}/api/v1/oauth/token`, {
-    method: 'POST',
-    body: new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret }),
-  });
-  if (!response.ok) throw new Error(`no token: ${response.status} ${await response.text()}`);
-  return { client_id, client_secret, ...((await response.json()) as { access_token: string }) };
 }

@@ -1,9 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { addressOf, fetchToken } from '../../service-process.ts';
 import type { BenchServer } from './server.ts';
 
 const project = resolve(import.meta.dirname, '../../..');
@@ -68,26 +68,4 @@ async function freePort(): Promise<number> {
 
 function connectionString({ host, port, user, database }: BenchServer['connection']): string {
   return `postgresql:///${database}?${new URLSearchParams({ host, port: String(port), user })}`;
-}
-
-async function addressOf(child: ChildProcess, log: string): Promise<string> {
-  for (;;) {
-    const text = readFileSync(log, 'utf8');
-    const origin = /is ready at (\S+)/.exec(text)?.[1];
-    if (origin !== undefined) return origin;
-    if (child.exitCode !== null) throw new Error(`the service did not start: ${text.trim()}`);
-    await sleep(20);
-  }
-}
-
-async function fetchToken(
-  origin: string,
-  { client_id, client_secret }: BenchServer['data'],
-): Promise<string> {
-  const response = await fetch(`${origin}/api/v1/oauth/token`, {
-    method: 'POST',
-    body: new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret }),
-  });
-  if (!response.ok) throw new Error(`no token: ${response.status} ${await response.text()}`);
-  return ((await response.json()) as { access_token: string }).access_token;
 }
