@@ -4,9 +4,9 @@ import { sql } from 'kysely';
 import type pg from 'pg';
 import { createClient } from '../src/accounts/client.ts';
 import { allScopes, isScope, type Scope } from '../src/accounts/scopes.ts';
-import { type Config, readConfig } from '../src/config.ts';
+import { type Config, readConfig } from '../src/process/config.ts';
 import { type Database, openDatabase, requireServer } from '../src/db/database.ts';
-import { runningEmbedded, startEmbedded } from '../src/db/embedded.ts';
+import { runningEmbedded, startEmbedded } from '../src/embedded/server.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { loadDemo } from './demo/load.ts';
 

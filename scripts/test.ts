@@ -13,7 +13,7 @@ import { operations } from '../generated/operations.ts';
 import { loadSigningKeys } from '../src/accounts/signing-keys.ts';
 import { openDatabase } from '../src/db/database.ts';
 import { migrate } from '../src/db/migrate.ts';
-import { createSeal } from '../src/seal.ts';
+import { createSeal } from '../src/db/seal.ts';
 import { startScratchPostgres } from '../test/support/postgres.ts';
 import { encryptionKey } from '../test/support/service.ts';
 import { loadDemo } from './demo/load.ts';

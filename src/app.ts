@@ -7,21 +7,21 @@ import edition30 from '../generated/openapi-3.0.json' with { type: 'json' };
 import { createCallers } from './accounts/caller.ts';
 import { loadSigningKeys } from './accounts/signing-keys.ts';
 import { registerTokens } from './accounts/tokens.ts';
-import type { Config } from './config.ts';
+import type { Config } from './process/config.ts';
 import type { Context } from './context.ts';
 import { authenticate } from './http/authenticate.ts';
-import { bodyLimit } from './http/bodies.ts';
-import { registerContract } from './http/contract.ts';
-import { registerDocuments } from './http/documents.ts';
+import { bodyLimit } from './contract/bodies.ts';
+import { registerContract } from './contract/wiring.ts';
+import { registerDocuments } from './contract/documents.ts';
 import { ApiError, badRequest } from './http/errors.ts';
-import { registerHealth } from './http/health.ts';
+import { registerHealth } from './http/probes.ts';
 import { registerMetrics } from './http/metrics.ts';
 import { answerError, problem } from './http/problem.ts';
 import { createLimits } from './http/rate-limits.ts';
 import { refuseUnrouted } from './http/routing.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { createSeal } from './seal.ts';
-import { userAgent } from './version.ts';
+import { createSeal } from './db/seal.ts';
+import { userAgent } from './process/version.ts';
 import { createSender } from './webhooks/delivery/deliver.ts';
 
 export interface Parts extends Pick<Context, 'database' | 'destination' | 'eventCommitted'> {
@@ -64,7 +64,7 @@ export async function buildApp(
   if (metrics) registerMetrics(app, metrics);
   if (config.responseCheckRate) {
     // Not loaded unless it is wanted.
-    const { registerResponseCheck } = await import('./http/response-check.ts');
+    const { registerResponseCheck } = await import('./contract/response-check.ts');
     registerResponseCheck(app, {
       document,
       rate: config.responseCheckRate,

@@ -1,6 +1,6 @@
 import type { Tokens } from './accounts/tokens.ts';
 import type { Database } from './db/database.ts';
-import type { Seal } from './seal.ts';
+import type { Seal } from './db/seal.ts';
 import type { Attempt, AttemptResult } from './webhooks/delivery/deliver.ts';
 import type { Destination } from './webhooks/delivery/destination.ts';
 

@@ -5,13 +5,13 @@
 import cluster from 'node:cluster';
 import type pg from 'pg';
 import { type DemoClient, loadDemo } from '../scripts/demo/load.ts';
-import { type Config, readConfig } from './config.ts';
+import { type Config, readConfig } from './process/config.ts';
 import { openDatabase, requireServer } from './db/database.ts';
-import { runningEmbedded, startEmbedded } from './db/embedded.ts';
+import { runningEmbedded, startEmbedded } from './embedded/server.ts';
 import { migrate } from './db/migrate.ts';
-import { greet } from './greeting.ts';
-import { report, startProcesses } from './processes.ts';
-import { serve } from './serve.ts';
+import { greet } from './process/greeting.ts';
+import { report, startProcesses } from './process/cluster.ts';
+import { serve } from './process/serve.ts';
 
 const stopSeconds = 25;
 

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import t from 'tap';
-import { ConfigError, readConfig } from '../src/config.ts';
-import { defaultDataDir } from '../src/db/embedded.ts';
+import { ConfigError, readConfig } from '../src/process/config.ts';
+import { defaultDataDir } from '../src/embedded/server.ts';
 
 t.test('nothing need be set', async (t) => {
   t.strictSame(readConfig({}), {

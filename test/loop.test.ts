@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { pino } from 'pino';
 import t from 'tap';
-import { startLoop } from '../src/loop.ts';
+import { startLoop } from '../src/db/poller.ts';
 import { eventually } from './support/eventually.ts';
 
 const log = pino({ level: 'silent' }) as unknown as FastifyBaseLogger;

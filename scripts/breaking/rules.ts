@@ -1,4 +1,4 @@
-import { bodyLimit } from '../../src/http/bodies.ts';
+import { bodyLimit } from '../../src/contract/bodies.ts';
 import type { Change } from './compare.ts';
 
 /** What breaks a client although no rule of Redocly says so: from a change to its words, or nothing. */

@@ -1,7 +1,7 @@
 import { createHash, createPublicKey, generateKeyPairSync, type JsonWebKey } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
-import type { Seal } from '../seal.ts';
+import type { Seal } from '../db/seal.ts';
 
 export interface SigningKeys {
   /** The newest key, which signs; PEM. */

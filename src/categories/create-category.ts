@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import { type Reach, reachOf, withinReach } from '../accounts/reach.ts';
-import { sortOrder } from '../db/sort-order.ts';
+import { type Reach, reachOf, withinReach } from '../records/reach.ts';
+import { sortOrder } from '../records/sort-order.ts';
 import { build, statement } from '../db/statement.ts';
-import { recordEvents } from '../events/record.ts';
+import { recordEvents } from '../records/write.ts';
 import { notFound } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, type Json } from '../http/json.ts';
+import { data, type Json } from '../db/json.ts';
 import { created } from '../http/reply.ts';
 import { requireMenu, touchMenus } from '../menus/menu.ts';
 import { type Category, categoryTag, changedCategory } from './category.ts';

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import { withinReach } from '../accounts/reach.ts';
-import { differs, type FieldTypes, nextValues, type Patch, patchOf, settlePatch } from '../db/patch.ts';
+import { withinReach } from '../records/reach.ts';
+import { differs, type FieldTypes, nextValues, type Patch, patchOf, settlePatch } from '../records/update.ts';
 import { build, statement } from '../db/statement.ts';
-import { recordEvents } from '../events/record.ts';
+import { recordEvents } from '../records/write.ts';
 import { acceptedTags, tagMatches } from '../http/conditional.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, type Json } from '../http/json.ts';
+import { data, type Json } from '../db/json.ts';
 import { ok } from '../http/reply.ts';
 import { touchMenus } from '../menus/menu.ts';
 import {

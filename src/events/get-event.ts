@@ -1,8 +1,8 @@
-import { type Reach, reachOf, requireReach, withinReach } from '../accounts/reach.ts';
+import { type Reach, reachOf, requireReach, withinReach } from '../records/reach.ts';
 import { build, statement } from '../db/statement.ts';
 import { notFound } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, type Json } from '../http/json.ts';
+import { data, type Json } from '../db/json.ts';
 import { ok } from '../http/reply.ts';
 import { parseEventId, type WebhookPayload } from './event.ts';
 

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Reach, reachOf, withinReach } from '../accounts/reach.ts';
+import { type Reach, reachOf, withinReach } from '../records/reach.ts';
 import type { Database } from '../db/database.ts';
 import { build, statement } from '../db/statement.ts';
 import { parameterError } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import type { Json } from '../http/json.ts';
+import type { Json } from '../db/json.ts';
 import { page, readCursor } from '../http/pagination.ts';
 import { ok } from '../http/reply.ts';
 import { ofTypes, parseEventId, type WebhookPayload } from './event.ts';

@@ -2,7 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { operations } from '../../generated/api.ts';
 import type { Caller } from '../accounts/caller.ts';
 import type { Context } from '../context.ts';
-import type { EncodedJson, Json } from './json.ts';
+import type { EncodedJson, Json } from '../db/json.ts';
 
 /** Everything one call of an operation brings, already authenticated and validated. */
 export type Call<Id extends keyof operations> = Context & {

@@ -1,7 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { components } from '../../generated/api.ts';
 import { type OperationId, operations } from '../../generated/operations.ts';
-import { refusedMediaType } from './bodies.ts';
+import { refusedMediaType } from '../contract/bodies.ts';
 import {
   ApiError,
   badRequest,

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { type FieldError, parameterError } from '../http/errors.ts';
-import type { AnyJson } from '../http/json.ts';
+import type { AnyJson } from '../db/json.ts';
 import { available, itemJson, storedItemJson } from './item.ts';
 
 interface Availability {

@@ -1,11 +1,11 @@
 import { type Expression, type RawBuilder, sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
 import type { Caller } from '../accounts/caller.ts';
-import { type Reach, reachOf, requireReach, withinReach } from '../accounts/reach.ts';
+import { type Reach, reachOf, requireReach, withinReach } from '../records/reach.ts';
 import type { Database } from '../db/database.ts';
 import { build, statement } from '../db/statement.ts';
-import { change, type EventType, noPrevious } from '../events/record.ts';
-import { type AnyJson, columns, created, type Json, jsonObject, rfc3339 } from '../http/json.ts';
+import { change, type EventType, noPrevious } from '../records/write.ts';
+import { type AnyJson, columns, created, type Json, jsonObject, rfc3339 } from '../db/json.ts';
 
 export type Item = components['schemas']['Item'];
 

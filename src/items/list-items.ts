@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
-import { reachOf } from '../accounts/reach.ts';
+import { reachOf } from '../records/reach.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { page, pageRequest } from '../http/pagination.ts';
 import { ok } from '../http/reply.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { build, statement } from '../db/statement.ts';
-import { recordEvents } from '../events/record.ts';
+import { recordEvents } from '../records/write.ts';
 import { touchMenus } from '../menus/menu.ts';
 import { previousFields } from './availability.ts';
 import { changedItem } from './item.ts';

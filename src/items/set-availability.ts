@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
-import { type Reach, reachOf, withinReach } from '../accounts/reach.ts';
+import { type Reach, reachOf, withinReach } from '../records/reach.ts';
 import { build, type Param, statement } from '../db/statement.ts';
-import { recordEvents } from '../events/record.ts';
+import { recordEvents } from '../records/write.ts';
 import { type FieldError, parameterError } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { type Json, jsonObject } from '../http/json.ts';
+import { type Json, jsonObject } from '../db/json.ts';
 import { ok } from '../http/reply.ts';
 import { requireMenu, touchMenus } from '../menus/menu.ts';
 import { absenceFaults, previousFields, switched } from './availability.ts';

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import { withinReach } from '../accounts/reach.ts';
+import { withinReach } from '../records/reach.ts';
 import { build, statement } from '../db/statement.ts';
-import { recordEvents } from '../events/record.ts';
+import { recordEvents } from '../records/write.ts';
 import { acceptedTags, tagMatches } from '../http/conditional.ts';
 import { preconditionFailed } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { type AnyJson, data, type Json, jsonObject, rfc3339 } from '../http/json.ts';
+import { type AnyJson, data, type Json, jsonObject, rfc3339 } from '../db/json.ts';
 import { ok } from '../http/reply.ts';
 import { touchMenus } from '../menus/menu.ts';
 import {

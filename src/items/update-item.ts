@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { withinReach } from '../accounts/reach.ts';
+import { withinReach } from '../records/reach.ts';
 import {
   changed,
   differs,
@@ -9,13 +9,13 @@ import {
   type Patch,
   patchOf,
   settlePatch,
-} from '../db/patch.ts';
+} from '../records/update.ts';
 import { build, type Param, statement } from '../db/statement.ts';
-import { type EventType, recordEvents } from '../events/record.ts';
+import { type EventType, recordEvents } from '../records/write.ts';
 import { acceptedTags, tagMatches } from '../http/conditional.ts';
 import { insufficientScope } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, type Json } from '../http/json.ts';
+import { data, type Json } from '../db/json.ts';
 import { ok } from '../http/reply.ts';
 import { touchMenus } from '../menus/menu.ts';
 import { previousFields, requireSensibleAbsence, switched } from './availability.ts';

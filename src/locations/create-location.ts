@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { build, statement } from '../db/statement.ts';
-import { recordEvents } from '../events/record.ts';
+import { recordEvents } from '../records/write.ts';
 import { forbidden } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, type Json } from '../http/json.ts';
+import { data, type Json } from '../db/json.ts';
 import { created } from '../http/reply.ts';
 import { completeAddress } from './address.ts';
 import { changedLocation, type Location, locationTag } from './location.ts';

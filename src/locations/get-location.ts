@@ -1,8 +1,8 @@
-import { reachOf, requireReach, withinReach } from '../accounts/reach.ts';
+import { reachOf, requireReach, withinReach } from '../records/reach.ts';
 import { build, statement } from '../db/statement.ts';
 import { isCurrent } from '../http/conditional.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, type Json } from '../http/json.ts';
+import { data, type Json } from '../db/json.ts';
 import { notModified, ok } from '../http/reply.ts';
 import { type Location, type LocationKey, locationJson, locationTag } from './location.ts';
 

@@ -1,5 +1,5 @@
 import type { Database } from '../db/database.ts';
-import type { EncodedJson } from '../http/json.ts';
+import type { EncodedJson } from '../db/json.ts';
 import type { MenuDetail } from './menu-detail.ts';
 
 /*

@@ -1,10 +1,10 @@
-import { reachOf, requireReach } from '../accounts/reach.ts';
+import { reachOf, requireReach } from '../records/reach.ts';
 import { isCurrent } from '../http/conditional.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { notModified, ok, okAs } from '../http/reply.ts';
 import { contentOf } from './content/document.ts';
 import { readStored } from './content/stored.ts';
-import { tagOf } from './content/tags.ts';
+import { tagOf } from './content/etags.ts';
 import { writeCsv } from './content/write-csv.ts';
 import { selectMenuTag } from './menu-detail.ts';
 

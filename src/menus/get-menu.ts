@@ -1,7 +1,7 @@
-import { reachOf, requireReach } from '../accounts/reach.ts';
+import { reachOf, requireReach } from '../records/reach.ts';
 import { isCurrent } from '../http/conditional.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, encoded } from '../http/json.ts';
+import { data, encoded } from '../db/json.ts';
 import { notModified, ok } from '../http/reply.ts';
 import { builtMenu, keepMenu } from './built-menus.ts';
 import { selectMenuDetail, selectMenuTag } from './menu-detail.ts';

@@ -1,14 +1,14 @@
-import { reachOf, requireReach } from '../accounts/reach.ts';
+import { reachOf, requireReach } from '../records/reach.ts';
 import { acceptedTags, requireMatch } from '../http/conditional.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { ok } from '../http/reply.ts';
 import { applyPlan } from './content/apply.ts';
 import { diffOf } from './content/diff.ts';
-import { type GivenDocument, readDocument } from './content/given.ts';
+import { type GivenDocument, readDocument } from './content/read-document.ts';
 import { lockStored } from './content/lock.ts';
 import { changesAnything, type Plan, planImport } from './content/plan.ts';
 import { readStored, type StoredMenu } from './content/stored.ts';
-import { menuTagsOf } from './content/tags.ts';
+import { menuTagsOf } from './content/etags.ts';
 import { type MenuKey, requireMenu } from './menu.ts';
 import { selectMenuTag } from './menu-detail.ts';
 

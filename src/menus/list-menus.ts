@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { type Reach, reachOf, withinReach } from '../accounts/reach.ts';
+import { type Reach, reachOf, withinReach } from '../records/reach.ts';
 import { build, statement } from '../db/statement.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { type ListRow, type PageRequest, page, pageRequest } from '../http/pagination.ts';

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
-import { withinReach } from '../accounts/reach.ts';
+import { withinReach } from '../records/reach.ts';
 import { type CategoryDetail, categoryDetailJson } from '../categories/category.ts';
 import { build, statement } from '../db/statement.ts';
-import { type Json, jsonObject } from '../http/json.ts';
+import { type Json, jsonObject } from '../db/json.ts';
 import { type MenuKey, menuFields, menuTag } from './menu.ts';
 
 export type MenuDetail = components['schemas']['MenuDetail'];

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import { reachOf, requireReach } from '../accounts/reach.ts';
+import { reachOf, requireReach } from '../records/reach.ts';
 import { categoryJson, changedCategory } from '../categories/category.ts';
 import { build, statement } from '../db/statement.ts';
-import { recordEvents } from '../events/record.ts';
+import { recordEvents } from '../records/write.ts';
 import { acceptedTags, requireMatch } from '../http/conditional.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data } from '../http/json.ts';
+import { data } from '../db/json.ts';
 import { ok } from '../http/reply.ts';
 import { changedItem, storedItemJson } from '../items/item.ts';
 import { lockStored } from './content/lock.ts';

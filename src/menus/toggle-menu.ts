@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
-import { reachOf, withinReach } from '../accounts/reach.ts';
+import { reachOf, withinReach } from '../records/reach.ts';
 import { build, statement } from '../db/statement.ts';
-import { recordEvents } from '../events/record.ts';
+import { recordEvents } from '../records/write.ts';
 import { acceptedTags, tagMatches } from '../http/conditional.ts';
 import { preconditionFailed } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, type Json, jsonObject } from '../http/json.ts';
+import { data, type Json, jsonObject } from '../db/json.ts';
 import { ok } from '../http/reply.ts';
 import { changedMenu, type Menu, type MenuKey, menuTag, requireMenu } from './menu.ts';
 

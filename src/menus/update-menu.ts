@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { reachOf, withinReach } from '../accounts/reach.ts';
+import { reachOf, withinReach } from '../records/reach.ts';
 import {
   changed,
   differs,
@@ -8,12 +8,12 @@ import {
   type Patch,
   patchOf,
   settlePatch,
-} from '../db/patch.ts';
+} from '../records/update.ts';
 import { build, statement } from '../db/statement.ts';
-import { type EventType, recordEvents } from '../events/record.ts';
+import { type EventType, recordEvents } from '../records/write.ts';
 import { acceptedTags, tagMatches } from '../http/conditional.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, type Json } from '../http/json.ts';
+import { data, type Json } from '../db/json.ts';
 import { ok } from '../http/reply.ts';
 import { changedMenu, type Menu, type MenuKey, menuJson, menuTag, requireMenu } from './menu.ts';
 

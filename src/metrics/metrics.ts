@@ -1,9 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { type Database, poolUse } from '../db/database.ts';
-import type { CheckResult } from '../http/response-check.ts';
+import type { CheckResult } from '../contract/response-check.ts';
 import type { Outcome } from '../webhooks/delivery/queue.ts';
-import { type Backlog, readBacklog } from './backlog.ts';
-import { metricsOfAll } from './processes.ts';
+import { type Backlog, readBacklog } from '../webhooks/delivery/backlog.ts';
+import { metricsOfAll } from './aggregate.ts';
 
 /** What a process counts of itself, and reads of the database when it is asked. */
 export interface Metrics {

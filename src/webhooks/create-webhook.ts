@@ -1,7 +1,7 @@
-import { type Reach, reachOf } from '../accounts/reach.ts';
+import { type Reach, reachOf } from '../records/reach.ts';
 import { build, statement } from '../db/statement.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, type Json } from '../http/json.ts';
+import { data, type Json } from '../db/json.ts';
 import { created } from '../http/reply.ts';
 import { newSecret } from './delivery/signature.ts';
 import { requireUsable } from './settings.ts';

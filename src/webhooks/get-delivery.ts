@@ -1,9 +1,9 @@
 import { build, statement } from '../db/statement.ts';
 import { notFound } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, type Json } from '../http/json.ts';
+import { data, type Json } from '../db/json.ts';
 import { ok } from '../http/reply.ts';
-import { type DeliveryDetail, deliveryDetailJson } from './delivery.ts';
+import { type DeliveryDetail, deliveryDetailJson } from './delivery-log.ts';
 import { requireWebhook, webhookKey } from './webhook.ts';
 
 export async function getDelivery({

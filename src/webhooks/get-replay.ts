@@ -1,7 +1,7 @@
 import { build, statement } from '../db/statement.ts';
 import { notFound } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, type Json } from '../http/json.ts';
+import { data, type Json } from '../db/json.ts';
 import { ok } from '../http/reply.ts';
 import { type Replay, replayJson } from './replay.ts';
 import { requireWebhook, webhookKey } from './webhook.ts';

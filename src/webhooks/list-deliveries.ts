@@ -3,7 +3,7 @@ import { ofTypes } from '../events/event.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { page, pageRequest } from '../http/pagination.ts';
 import { ok } from '../http/reply.ts';
-import { deliveryJson } from './delivery.ts';
+import { deliveryJson } from './delivery-log.ts';
 import { requireWebhook, webhookKey } from './webhook.ts';
 
 /** Latest first: whoever looks into the log wants to know what just happened. */

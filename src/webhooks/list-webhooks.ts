@@ -1,4 +1,4 @@
-import { type Reach, reachOf } from '../accounts/reach.ts';
+import { type Reach, reachOf } from '../records/reach.ts';
 import { build, statement } from '../db/statement.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { type ListRow, type PageRequest, page, pageRequest } from '../http/pagination.ts';

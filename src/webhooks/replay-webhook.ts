@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
-import { withinReach } from '../accounts/reach.ts';
+import { withinReach } from '../records/reach.ts';
 import { inTransaction } from '../db/database.ts';
 import { build, statement } from '../db/statement.ts';
 import { parseEventId } from '../events/event.ts';
 import { conflict, parameterError } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, type Json } from '../http/json.ts';
+import { data, type Json } from '../db/json.ts';
 import { accepted } from '../http/reply.ts';
-import { lockEndpoints } from './delivery/lanes.ts';
+import { lockEndpoints } from './delivery/ordering.ts';
 import { type Replay, replayJson } from './replay.ts';
 import { type ManagedWebhook, requireWebhook, webhookKey } from './webhook.ts';
 

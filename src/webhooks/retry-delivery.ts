@@ -3,10 +3,10 @@ import { type Database, inTransaction } from '../db/database.ts';
 import { build, type Param, statement } from '../db/statement.ts';
 import { type ApiError, conflict, notFound } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, type Json } from '../http/json.ts';
+import { data, type Json } from '../db/json.ts';
 import { accepted } from '../http/reply.ts';
-import { lockEndpoints, promoteHeads } from './delivery/lanes.ts';
-import { type Delivery, deliveryJson } from './delivery.ts';
+import { lockEndpoints, promoteHeads } from './delivery/ordering.ts';
+import { type Delivery, deliveryJson } from './delivery-log.ts';
 import { requireWebhook, webhookKey } from './webhook.ts';
 
 /** Puts the delivery back into the lane of its record, and makes the head of that lane due. */

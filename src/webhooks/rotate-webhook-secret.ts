@@ -5,7 +5,7 @@ import { build, statement } from '../db/statement.ts';
 import { acceptedTags } from '../http/conditional.ts';
 import { preconditionFailed } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, type Json } from '../http/json.ts';
+import { data, type Json } from '../db/json.ts';
 import { ok } from '../http/reply.ts';
 import { newSecret } from './delivery/signature.ts';
 import {

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Reach } from '../accounts/reach.ts';
-import { withinReach } from '../accounts/reach.ts';
+import type { Reach } from '../records/reach.ts';
+import { withinReach } from '../records/reach.ts';
 import type { Context } from '../context.ts';
 import type { Database } from '../db/database.ts';
 import { build, statement } from '../db/statement.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import document from '../../generated/openapi.json' with { type: 'json' };
-import type { EventType } from '../events/record.ts';
+import type { EventType } from '../records/write.ts';
 import { tooManyRequests } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { ok } from '../http/reply.ts';

@@ -3,9 +3,9 @@ import { build, type Param, statement } from '../db/statement.ts';
 import { acceptedTags } from '../http/conditional.ts';
 import { preconditionFailed } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, type Json } from '../http/json.ts';
+import { data, type Json } from '../db/json.ts';
 import { ok } from '../http/reply.ts';
-import { goodHealth } from './delivery/health.ts';
+import { goodHealth } from './delivery/endpoint-health.ts';
 import { requireUsable } from './settings.ts';
 import {
   manageable,

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
 import type { Caller } from '../accounts/caller.ts';
-import { type Reach, reachOf, requireReach } from '../accounts/reach.ts';
+import { type Reach, reachOf, requireReach } from '../records/reach.ts';
 import type { Database } from '../db/database.ts';
 import { build, type Param, statement } from '../db/statement.ts';
-import { columns, created, type Json, jsonObject, rfc3339 } from '../http/json.ts';
+import { columns, created, type Json, jsonObject, rfc3339 } from '../db/json.ts';
 
 export type Webhook = components['schemas']['Webhook'];
 export type WebhookWithSecret = components['schemas']['WebhookWithSecret'];

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { loadSigningKeys } from '../../src/accounts/signing-keys.ts';
 import { buildApp } from '../../src/app.ts';
 import { openDatabase } from '../../src/db/database.ts';
-import { createSeal } from '../../src/seal.ts';
+import { createSeal } from '../../src/db/seal.ts';
 import { createDestination } from '../../src/webhooks/delivery/destination.ts';
 import { send } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';

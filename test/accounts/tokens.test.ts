@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { createRemoteJWKSet, type JWTPayload, jwtVerify, SignJWT, UnsecuredJWT } from 'jose';
 import t from 'tap';
-import { createSeal } from '../../src/seal.ts';
+import { createSeal } from '../../src/db/seal.ts';
 import { type Answer, send } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { encryptionKey, startTestService, type TestService } from '../support/service.ts';

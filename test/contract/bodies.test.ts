@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import t from 'tap';
 import { request } from 'undici';
-import { bodyLimit } from '../../src/http/bodies.ts';
+import { bodyLimit } from '../../src/contract/bodies.ts';
 import type { Api } from '../support/api.ts';
 import { startTestService } from '../support/service.ts';
 import { callsWithBody, type ExampleCall, existingRecords, pathOf } from './example-calls.ts';

@@ -2,7 +2,7 @@ import t from 'tap';
 import { type Handlers, type OperationFacts, operations } from '../../generated/operations.ts';
 import { buildApp } from '../../src/app.ts';
 import { openDatabase } from '../../src/db/database.ts';
-import { requireComplete } from '../../src/http/contract.ts';
+import { requireComplete } from '../../src/contract/wiring.ts';
 import { handlers } from '../../src/operations.ts';
 import { createDestination } from '../../src/webhooks/delivery/destination.ts';
 import { cloneDatabase, encryptionKey } from '../support/service.ts';

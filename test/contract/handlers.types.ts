@@ -4,7 +4,7 @@
 import type { components } from '../../generated/api.ts';
 import type { Handlers } from '../../generated/operations.ts';
 import type { Handler, Reply } from '../../src/http/handler.ts';
-import { data, type Json, jsonObject } from '../../src/http/json.ts';
+import { data, type Json, jsonObject } from '../../src/db/json.ts';
 import { created, noContent, notModified, ok, okAs } from '../../src/http/reply.ts';
 import { handlers } from '../../src/operations.ts';
 

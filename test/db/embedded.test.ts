@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import t, { type Test } from 'tap';
-import { DataDirectoryInUse, defaultDataDir, runningEmbedded, startEmbedded } from '../../src/db/embedded.ts';
+import { DataDirectoryInUse, defaultDataDir, runningEmbedded, startEmbedded } from '../../src/embedded/server.ts';
 
 const root = process.getuid?.() === 0;
 const nobody = { uid: 65534, gid: 65534 };
-const moduleUrl = new URL('../../src/db/embedded.ts', import.meta.url).href;
+const moduleUrl = new URL('../../src/embedded/server.ts', import.meta.url).href;
 // Most tests use it one after the other, since each new directory costs an initdb.
 const shared = join(temporary(t), 'data');
 

@@ -1,9 +1,9 @@
 import { pino } from 'pino';
 import { openDatabase } from '../../src/db/database.ts';
-import { createSeal } from '../../src/seal.ts';
+import { createSeal } from '../../src/db/seal.ts';
 import { createSender } from '../../src/webhooks/delivery/deliver.ts';
 import { createDestination } from '../../src/webhooks/delivery/destination.ts';
-import { startWorker } from '../../src/webhooks/delivery/worker.ts';
+import { startWorker } from '../../src/worker.ts';
 import type { WorkerSettings } from './processes.ts';
 
 /*

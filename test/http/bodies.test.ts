@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
 import { request } from 'undici';
-import { bodyLimit } from '../../src/http/bodies.ts';
+import { bodyLimit } from '../../src/contract/bodies.ts';
 import type { Api, CallOptions } from '../support/api.ts';
 import { sendRaw } from '../support/raw.ts';
 import { startTestService } from '../support/service.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { bodyLimit } from '../../src/http/bodies.ts';
+import { bodyLimit } from '../../src/contract/bodies.ts';
 import { type Answer, type CallOptions, send } from '../support/api.ts';
 import { startTestService } from '../support/service.ts';
 

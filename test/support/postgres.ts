@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type EmbeddedPostgres, startEmbedded } from '../../src/db/embedded.ts';
+import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded/server.ts';
 
 export interface ScratchPostgres extends EmbeddedPostgres {
   /** Stops the server, which cuts every connection, and starts it again on the same data and address. */

@@ -7,10 +7,10 @@ import { allScopes, type Scope } from '../../src/accounts/scopes.ts';
 import { buildApp } from '../../src/app.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
-import { createSeal } from '../../src/seal.ts';
+import { createSeal } from '../../src/db/seal.ts';
 import { createSender } from '../../src/webhooks/delivery/deliver.ts';
 import { createDestination, type Lookup } from '../../src/webhooks/delivery/destination.ts';
-import { startWorker, type Worker, type WorkerOptions } from '../../src/webhooks/delivery/worker.ts';
+import { startWorker, type Worker, type WorkerOptions } from '../../src/worker.ts';
 import { type Api, createApi } from './api.ts';
 
 export const encryptionKey = Buffer.alloc(32, 'test');

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import t from 'tap';
 import type { components } from '../../generated/api.ts';
-import { queueReplays } from '../../src/webhooks/delivery/replays.ts';
+import { queueReplays } from '../../src/webhooks/delivery/queue-replays.ts';
 import type { Api } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { demoItems } from '../support/items.ts';

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import { categoryJson, changedCategory } from '../../categories/category.ts';
 import type { Database } from '../../db/database.ts';
-import { changed } from '../../db/patch.ts';
+import { changed } from '../../records/update.ts';
 import { build, type Param, statement } from '../../db/statement.ts';
-import { type EventType, recordEvents } from '../../events/record.ts';
+import { type EventType, recordEvents } from '../../records/write.ts';
 import { previousFields, switched } from '../../items/availability.ts';
 import { changedItem } from '../../items/item.ts';
 import { changedMenu, menuJson } from '../menu.ts';

@@ -1,9 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { components } from '../../../generated/api.ts';
-import { withinReach } from '../../accounts/reach.ts';
+import { withinReach } from '../../records/reach.ts';
 import type { Database } from '../../db/database.ts';
 import { build, statement } from '../../db/statement.ts';
-import { columns, type Json, jsonObject, rfc3339 } from '../../http/json.ts';
+import { columns, type Json, jsonObject, rfc3339 } from '../../db/json.ts';
 import { available, lapsed } from '../../items/item.ts';
 import { type MenuKey, menuTag } from '../menu.ts';
 

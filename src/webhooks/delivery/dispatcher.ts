@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Database } from '../../db/database.ts';
-import { startLoop } from '../../loop.ts';
-import type { Seal } from '../../seal.ts';
+import { startLoop } from '../../db/poller.ts';
+import type { Seal } from '../../db/seal.ts';
 import type { Attempt, AttemptResult } from './deliver.ts';
 import { type Claim, claimDue, type Outcome, recordOutcomes } from './queue.ts';
 import { nextDelayMs } from './retry-schedule.ts';

@@ -2,8 +2,8 @@ import { sql, type Transaction } from 'kysely';
 import type { DB } from '../../../generated/database.ts';
 import type { Database } from '../../db/database.ts';
 import type { AttemptResult } from './deliver.ts';
-import { allowedAttempts, type Impression, noteHealth } from './health.ts';
-import { lockEndpoints, promoteHeads } from './lanes.ts';
+import { allowedAttempts, type Impression, noteHealth } from './endpoint-health.ts';
+import { lockEndpoints, promoteHeads } from './ordering.ts';
 
 /*
  * What is due, leased to the process that attempts it. All times are the database's, so the clocks of the processes

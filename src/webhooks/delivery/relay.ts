@@ -3,7 +3,7 @@ import type { DB } from '../../../generated/database.ts';
 import type { Database } from '../../db/database.ts';
 import { build, statement } from '../../db/statement.ts';
 import { wants } from './filters.ts';
-import { addToLanes, lockEndpoints } from './lanes.ts';
+import { addToLanes, lockEndpoints } from './ordering.ts';
 
 /*
  * Turns committed events into deliveries.

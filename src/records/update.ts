@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import { requireMatch } from '../http/conditional.ts';
-import type { Param } from './statement.ts';
+import type { Param } from '../db/statement.ts';
 
 /*
  * Partial updates. A field that the body lacks keeps its value, null clears it, and a body that says what is there

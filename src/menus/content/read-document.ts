@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/api.ts';
 import { type FieldError, parameterError } from '../../http/errors.ts';
-import { schemaFaults } from '../../http/validation.ts';
+import { schemaFaults } from '../../contract/validation.ts';
 import { readCsv } from './csv-document.ts';
 import type { MenuContent } from './document.ts';
 import { type Matches, matchContent } from './match.ts';

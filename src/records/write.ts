@@ -1,7 +1,7 @@
 import { type AliasedRawBuilder, type Expression, type RawBuilder, sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
 import type { Param } from '../db/statement.ts';
-import { type AnyJson, type Json, jsonObject, rfc3339 } from '../http/json.ts';
+import { type AnyJson, type Json, jsonObject, rfc3339 } from '../db/json.ts';
 
 export type EventType = components['schemas']['EventType'];
 

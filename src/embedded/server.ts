@@ -19,14 +19,14 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
-import type { Account, Programs } from './embedded-binaries.ts';
+import type { Account, Programs } from './programs.ts';
 import {
   environment,
   findPrograms,
   openDataDirectory,
   prepareCluster,
   systemDirectory,
-} from './embedded-binaries.ts';
+} from './programs.ts';
 
 /** A running embedded database. */
 export interface EmbeddedPostgres {

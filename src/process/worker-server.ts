@@ -1,13 +1,13 @@
 import Fastify, { type FastifyInstance, LogController } from 'fastify';
-import { loadSigningKeys } from './accounts/signing-keys.ts';
+import { loadSigningKeys } from '../accounts/signing-keys.ts';
 import type { Config } from './config.ts';
-import type { Database } from './db/database.ts';
-import { registerHealth } from './http/health.ts';
-import { registerMetrics } from './http/metrics.ts';
-import { answerError } from './http/problem.ts';
-import { refuseUnrouted } from './http/routing.ts';
-import type { Metrics } from './metrics/metrics.ts';
-import { createSeal } from './seal.ts';
+import type { Database } from '../db/database.ts';
+import { registerHealth } from '../http/probes.ts';
+import { registerMetrics } from '../http/metrics.ts';
+import { answerError } from '../http/problem.ts';
+import { refuseUnrouted } from '../http/routing.ts';
+import type { Metrics } from '../metrics/metrics.ts';
+import { createSeal } from '../db/seal.ts';
 
 /**
  * What a process of the worker role serves: its health and its metrics, and nothing of the API.

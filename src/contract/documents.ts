@@ -4,7 +4,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { stringify } from 'yaml';
-import { isCurrent } from './conditional.ts';
+import { isCurrent } from '../http/conditional.ts';
 
 /**
  * Publishes the contract with ETag: /openapi.json and /openapi.yaml, the edition for generators that read no

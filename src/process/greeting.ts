@@ -1,4 +1,4 @@
-import type { DemoClient } from '../scripts/demo/load.ts';
+import type { DemoClient } from '../../scripts/demo/load.ts';
 import type { Config } from './config.ts';
 
 /** Tells who started the service where it is and what to try first; the lines work as pasted. */

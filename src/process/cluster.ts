@@ -5,7 +5,7 @@
  */
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
-import { answerForAll } from './metrics/processes.ts';
+import { answerForAll } from '../metrics/aggregate.ts';
 import type { Service } from './serve.ts';
 
 type Report = { address: string } | { failed: string };

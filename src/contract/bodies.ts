@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { operations } from '../../generated/operations.ts';
-import { type ApiError, OAuthFault, parameterError, unsupportedMediaType } from './errors.ts';
+import { type ApiError, OAuthFault, parameterError, unsupportedMediaType } from '../http/errors.ts';
 
 /** Largest body in bytes, where the contract has no `x-body-limit` for the operation. */
 export const bodyLimit = 1_048_576;

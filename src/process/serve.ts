@@ -1,16 +1,16 @@
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
-import { buildApp } from './app.ts';
+import { buildApp } from '../app.ts';
 import type { Config } from './config.ts';
-import { openDatabase } from './db/database.ts';
+import { openDatabase } from '../db/database.ts';
 import { keptEncryptionKey } from './encryption-key.ts';
-import { createMetrics } from './metrics/metrics.ts';
-import { buildProbes } from './probes.ts';
-import { createSeal } from './seal.ts';
+import { createMetrics } from '../metrics/metrics.ts';
+import { buildProbes } from './worker-server.ts';
+import { createSeal } from '../db/seal.ts';
 import { userAgent } from './version.ts';
-import { createSender } from './webhooks/delivery/deliver.ts';
-import { createDestination } from './webhooks/delivery/destination.ts';
-import { startWorker, type Worker } from './webhooks/delivery/worker.ts';
+import { createSender } from '../webhooks/delivery/deliver.ts';
+import { createDestination } from '../webhooks/delivery/destination.ts';
+import { startWorker, type Worker } from '../worker.ts';
 
 export interface Service {
   /** Where it listens: the API, or with ROLE=worker health and metrics alone. */

@@ -4,7 +4,7 @@ import type { FastifyRequest, FastifySchemaCompiler, FastifySchemaValidationErro
 import type { components } from '../../generated/api.ts';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { operations } from '../../generated/operations.ts';
-import { type ApiError, type FieldError, listedFaults, notFound, parameterError } from './errors.ts';
+import { type ApiError, type FieldError, listedFaults, notFound, parameterError } from '../http/errors.ts';
 
 const options: Options = {
   strict: true,

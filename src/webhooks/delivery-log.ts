@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
-import { columns, type Json, jsonObject, rfc3339 } from '../http/json.ts';
+import { columns, type Json, jsonObject, rfc3339 } from '../db/json.ts';
 
 export type Delivery = components['schemas']['Delivery'];
 export type DeliveryDetail = components['schemas']['DeliveryDetail'];

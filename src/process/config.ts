@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
-import { defaultDataDir } from './db/embedded.ts';
+import { defaultDataDir } from '../embedded/server.ts';
 import { isEncryptionKey } from './encryption-key.ts';
 
 /** Everything the service can be told from outside; made once, at the process edge. */

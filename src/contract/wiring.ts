@@ -6,11 +6,11 @@ import type { Context } from '../context.ts';
 import { handlers } from '../operations.ts';
 import { ignoreBody, registerBodyParsers, requireBody, requireMediaType } from './bodies.ts';
 import { announceDeprecation } from './deprecation.ts';
-import { notAcceptable } from './errors.ts';
-import type { Call } from './handler.ts';
-import { type Answer, answerOnce, keyedRequest } from './idempotency.ts';
+import { notAcceptable } from '../http/errors.ts';
+import type { Call } from '../http/handler.ts';
+import { type Answer, answerOnce, keyedRequest } from '../http/idempotency.ts';
 import { preferred } from './negotiation.ts';
-import type { Limits } from './rate-limits.ts';
+import type { Limits } from '../http/rate-limits.ts';
 import { explainFaults, requireValid, validatorCompiler } from './validation.ts';
 
 declare module 'fastify' {

@@ -1,10 +1,10 @@
-import { removeOldKeys } from '../../http/idempotency.ts';
-import { restoreDueItems } from '../../items/restore-items.ts';
-import { startLoop } from '../../loop.ts';
-import { type DispatcherOptions, startDispatcher } from './dispatcher.ts';
-import { relayBatch } from './relay.ts';
-import { queueReplays } from './replays.ts';
-import { createSweep } from './retention.ts';
+import { removeOldKeys } from './http/idempotency.ts';
+import { restoreDueItems } from './items/restore-items.ts';
+import { startLoop } from './db/poller.ts';
+import { type DispatcherOptions, startDispatcher } from './webhooks/delivery/dispatcher.ts';
+import { relayBatch } from './webhooks/delivery/relay.ts';
+import { queueReplays } from './webhooks/delivery/queue-replays.ts';
+import { createSweep } from './webhooks/delivery/retention.ts';
 
 export interface Worker {
   /** An event was committed in this process. */

@@ -2,7 +2,7 @@ import { sql, type Transaction } from 'kysely';
 import type { DB } from '../../../generated/database.ts';
 import type { Database } from '../../db/database.ts';
 import { wants } from './filters.ts';
-import { addToLanes, lockEndpoints } from './lanes.ts';
+import { addToLanes, lockEndpoints } from './ordering.ts';
 
 /*
  * Queues past events once more, batch by batch; the dispatcher then sends them like any others.
