@@ -1,5 +1,5 @@
 // Generated from openapi/ by `make generate`; do not edit.
-import type { Scope } from '../src/accounts/scopes.ts';
+import type { Scope } from '../src/http/scopes.ts';
 import type { Handler } from '../src/http/handler.ts';
 
 export interface OperationFacts {

@@ -3,11 +3,11 @@ import { parseArgs } from 'node:util';
 import { sql } from 'kysely';
 import type pg from 'pg';
 import { createClient } from '../src/accounts/client.ts';
-import { allScopes, isScope, type Scope } from '../src/accounts/scopes.ts';
-import { type Config, readConfig } from '../src/process/config.ts';
 import { type Database, openDatabase, requireServer } from '../src/db/database.ts';
-import { runningEmbedded, startEmbedded } from '../src/embedded/server.ts';
 import { migrate } from '../src/db/migrate.ts';
+import { runningEmbedded, startEmbedded } from '../src/embedded/server.ts';
+import { allScopes, isScope, type Scope } from '../src/http/scopes.ts';
+import { type Config, readConfig } from '../src/process/config.ts';
 import { loadDemo } from './demo/load.ts';
 
 const help = `usage: npm run --silent admin -- COMMAND

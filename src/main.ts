@@ -5,12 +5,12 @@
 import cluster from 'node:cluster';
 import type pg from 'pg';
 import { type DemoClient, loadDemo } from '../scripts/demo/load.ts';
-import { type Config, readConfig } from './process/config.ts';
 import { openDatabase, requireServer } from './db/database.ts';
-import { runningEmbedded, startEmbedded } from './embedded/server.ts';
 import { migrate } from './db/migrate.ts';
-import { greet } from './process/greeting.ts';
+import { runningEmbedded, startEmbedded } from './embedded/server.ts';
 import { report, startProcesses } from './process/cluster.ts';
+import { type Config, readConfig } from './process/config.ts';
+import { greet } from './process/greeting.ts';
 import { serve } from './process/serve.ts';
 
 const stopSeconds = 25;

@@ -1,10 +1,12 @@
 import type { Handlers } from '../generated/operations.ts';
 import { issueToken } from './accounts/issue-token.ts';
+import type { Tokens } from './accounts/tokens.ts';
 import { createCategory } from './categories/create-category.ts';
 import { deleteCategory } from './categories/delete-category.ts';
 import { getCategory } from './categories/get-category.ts';
 import { listCategories } from './categories/list-categories.ts';
 import { updateCategory } from './categories/update-category.ts';
+import type { Seal } from './db/seal.ts';
 import { getEvent } from './events/get-event.ts';
 import { listEvents } from './events/list-events.ts';
 import { createItem } from './items/create-item.ts';
@@ -30,6 +32,8 @@ import { toggleMenu } from './menus/toggle-menu.ts';
 import { updateMenu } from './menus/update-menu.ts';
 import { createWebhook } from './webhooks/create-webhook.ts';
 import { deleteWebhook } from './webhooks/delete-webhook.ts';
+import type { Send } from './webhooks/delivery/deliver.ts';
+import type { Destination } from './webhooks/delivery/destination.ts';
 import { getDelivery } from './webhooks/get-delivery.ts';
 import { getReplay } from './webhooks/get-replay.ts';
 import { getWebhook } from './webhooks/get-webhook.ts';
@@ -41,9 +45,17 @@ import { rotateWebhookSecret } from './webhooks/rotate-webhook-secret.ts';
 import { testWebhook } from './webhooks/test-webhook.ts';
 import { updateWebhook } from './webhooks/update-webhook.ts';
 
+/** What some operations need beside the database; created once at start. */
+export interface Services {
+  tokens: Tokens;
+  seal: Seal;
+  destination: Destination;
+  send: Send;
+}
+
 /** The whole API on one page: every operation of the contract and its handler. */
-export const handlers: Handlers = {
-  issueToken,
+export const createHandlers = ({ tokens, seal, destination, send }: Services): Handlers => ({
+  issueToken: issueToken({ tokens }),
 
   listLocations,
   createLocation,
@@ -75,13 +87,13 @@ export const handlers: Handlers = {
   toggleItem,
   setAvailability,
 
-  createWebhook,
+  createWebhook: createWebhook({ seal, destination }),
   listWebhooks,
   getWebhook,
-  updateWebhook,
+  updateWebhook: updateWebhook({ destination }),
   deleteWebhook,
-  rotateWebhookSecret,
-  testWebhook,
+  rotateWebhookSecret: rotateWebhookSecret({ seal }),
+  testWebhook: testWebhook({ seal, send }),
   replayWebhook,
   getReplay,
 
@@ -91,4 +103,4 @@ export const handlers: Handlers = {
 
   listEvents,
   getEvent,
-};
+});

@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { pino } from 'pino';
 import t from 'tap';
-import { startLoop } from '../src/db/poller.ts';
+import { startPoller } from '../src/db/poller.ts';
 import { eventually } from './support/eventually.ts';
 
 const log = pino({ level: 'silent' }) as unknown as FastifyBaseLogger;
@@ -13,11 +13,11 @@ t.test('rounds follow each other while there is more to do, then wait for a nudg
     rounds += 1;
     return rounds % 3 !== 0;
   };
-  const loop = startLoop('test', work, { idleMs: never, log });
+  const poller = startPoller('test', work, { idleMs: never, log });
   await eventually('three rounds', async () => rounds === 3);
-  loop.nudge();
+  poller.nudge();
   await eventually('three more', async () => rounds === 6);
-  await loop.stop();
+  await poller.stop();
   t.equal(rounds, 6);
 });
 
@@ -31,12 +31,12 @@ t.test('a nudge during a round is not lost', async (t) => {
     await go.promise;
     return false;
   };
-  const loop = startLoop('test', work, { idleMs: never, log });
+  const poller = startPoller('test', work, { idleMs: never, log });
   await started.promise;
-  loop.nudge();
+  poller.nudge();
   go.resolve();
   await eventually('a second round', async () => rounds === 2);
-  await loop.stop();
+  await poller.stop();
   t.equal(rounds, 2);
 });
 
@@ -46,12 +46,12 @@ t.test('a round that fails is tried again after a second, whatever nudges come',
     times.push(performance.now());
     throw new Error('no database');
   };
-  const loop = startLoop('test', work, { idleMs: never, log });
-  const nudging = setInterval(loop.nudge, 10);
+  const poller = startPoller('test', work, { idleMs: never, log });
+  const nudging = setInterval(poller.nudge, 10);
   await eventually('a second try', async () => times.length === 2);
   clearInterval(nudging);
   t.ok((times[1] ?? 0) - (times[0] ?? 0) > 900);
-  await loop.stop();
+  await poller.stop();
 });
 
 t.test('stop waits for the round under way and begins no other', async (t) => {
@@ -62,8 +62,8 @@ t.test('stop waits for the round under way and begins no other', async (t) => {
     ended += 1;
     return true;
   };
-  const loop = startLoop('test', work, { idleMs: never, log });
-  const stopped = loop.stop();
+  const poller = startPoller('test', work, { idleMs: never, log });
+  const stopped = poller.stop();
   go.resolve();
   await stopped;
   t.equal(ended, 1);

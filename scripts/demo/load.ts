@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../../generated/database.ts';
 import { createClient, findClient } from '../../src/accounts/client.ts';
-import { allScopes } from '../../src/accounts/scopes.ts';
 import type { Database } from '../../src/db/database.ts';
+import { allScopes } from '../../src/http/scopes.ts';
 import { type DemoCategory, type DemoLocation, type DemoMenu, demoLocations } from './data.ts';
 
 /** Credentials of the demo account, and a menu and item of it to try. */

@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Database } from '../db/database.ts';
-import { build, statement } from '../db/statement.ts';
-import type { Scope } from './scopes.ts';
+import { build, type Param, statement } from '../db/statement.ts';
+import type { Scope } from '../http/scopes.ts';
 
 export interface Client {
   account_id: number;
@@ -11,7 +11,7 @@ export interface Client {
 }
 
 /**
- * Makes a client, and its account when that is new.
+ * Creates a client, and its account when that is new.
  * @returns the client with its secret, which is stored only as a hash and cannot be shown again.
  */
 export async function createClient(
@@ -21,18 +21,12 @@ export async function createClient(
   // 256 random bits: a plain hash resists guessing as well as a slow one would.
   const client_secret = `mss_${randomBytes(32).toString('base64url')}`;
   const client_id = `client_${randomBytes(12).toString('hex')}`;
-  const account_id = await accountNamed(database, wanted.account);
-  await database
-    .insertInto('client')
-    .values({
-      account_id,
-      client_id,
-      secret_hash: hashOf(client_secret),
-      scopes: wanted.scopes,
-      location_ids: wanted.locationIds,
-    })
-    .execute();
-  return { account_id, client_id, client_secret, scopes: wanted.scopes, location_ids: wanted.locationIds };
+  const [account] = await ensureAccount(database, { name: wanted.account });
+  if (!account) throw new Error('upsert returned no row');
+  const { scopes, locationIds: location_ids } = wanted;
+  const client = { ...account, client_id, scopes, location_ids };
+  await insertClient(database, { ...client, secret_hash: hashOf(client_secret) });
+  return { ...client, client_secret };
 }
 
 /** The client, unless it is unknown or disabled. */
@@ -53,17 +47,25 @@ export async function authenticateClient(
   return row && matches ? asClient(row) : undefined;
 }
 
-async function accountNamed(database: Database, name: string): Promise<number> {
-  const { account_id } = await database
+const ensureAccount = statement('accounts.ensureAccount', (p: Param<{ name: string }>) =>
+  build
     .insertInto('account')
-    .values({ name })
-    .onConflict((conflict) => conflict.column('name').doUpdateSet({ name }))
-    .returning('account_id')
-    .executeTakeFirstOrThrow();
-  return account_id;
-}
+    .values({ name: p('name', 'text') })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ name: p('name', 'text') }))
+    .returning('account_id'),
+);
 
-const selectClient = statement<{ client_id: string }, StoredClient>((p) =>
+const insertClient = statement('accounts.createClient', (p: Param<StoredClient>) =>
+  build.insertInto('client').values({
+    account_id: p('account_id', 'bigint'),
+    client_id: p('client_id', 'text'),
+    secret_hash: p('secret_hash', 'bytea'),
+    scopes: p('scopes', 'text[]'),
+    location_ids: p('location_ids', 'bigint[]'),
+  }),
+);
+
+const selectClient = statement('accounts.findClient', (p: Param<{ client_id: string }>) =>
   build
     .selectFrom('client')
     .select(['account_id', 'client_id', 'secret_hash', 'scopes', 'location_ids'])

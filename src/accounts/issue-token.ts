@@ -1,31 +1,28 @@
-import { OAuthFault } from '../http/errors.ts';
+import { OAuthFailure } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { ok } from '../http/reply.ts';
+import { impliedScopes, isScope, type Scope } from '../http/scopes.ts';
 import { authenticateClient } from './client.ts';
-import { impliedScopes, isScope, type Scope } from './scopes.ts';
-import { tokenLifetime } from './tokens.ts';
+import { type Tokens, tokenLifetime } from './tokens.ts';
 
 /** Client credentials grant, RFC 6749, section 4.4. */
-export async function issueToken({
-  body,
-  authorization,
-  database,
-  tokens,
-}: Call<'issueToken'>): Promise<Reply<'issueToken'>> {
-  const { id, secret } = credentials(authorization, body);
-  const client = await authenticateClient(database, id, secret);
-  if (!client) throw new OAuthFault('invalid_client', 'Unknown or disabled client, or a wrong secret.');
+export function issueToken({ tokens }: { tokens: Tokens }) {
+  return async ({ body, authorization, database }: Call<'issueToken'>): Promise<Reply<'issueToken'>> => {
+    const { id, secret } = credentials(authorization, body);
+    const client = await authenticateClient(database, id, secret);
+    if (!client) throw new OAuthFailure('invalid_client', 'Unknown or disabled client, or a wrong secret.');
 
-  const scope = grantedScope(client.scopes, body.scope);
-  return ok(
-    {
-      access_token: tokens.issue({ sub: client.client_id, scope }),
-      token_type: 'Bearer',
-      expires_in: tokenLifetime,
-      scope,
-    },
-    { 'Cache-Control': 'no-store', Pragma: 'no-cache' },
-  );
+    const scope = grantedScope(client.scopes, body.scope);
+    return ok(
+      {
+        access_token: tokens.issue({ sub: client.client_id, scope }),
+        token_type: 'Bearer',
+        expires_in: tokenLifetime,
+        scope,
+      },
+      { 'Cache-Control': 'no-store', Pragma: 'no-cache' },
+    );
+  };
 }
 
 // RFC 6749, section 2.3: exactly one way of authentication in a request.
@@ -36,7 +33,7 @@ function credentials(
   if (authorization !== undefined) {
     const { id, secret } = basicCredentials(authorization);
     if (client_secret !== undefined || (client_id !== undefined && client_id !== id)) {
-      throw new OAuthFault('invalid_request', 'Send the client once: by HTTP Basic or in the body.');
+      throw new OAuthFailure('invalid_request', 'Send the client once: by HTTP Basic or in the body.');
     }
     return { id, secret };
   }
@@ -61,8 +58,11 @@ function formDecoded(text: string): string {
   }
 }
 
-function noCredentials(): OAuthFault {
-  return new OAuthFault('invalid_client', 'Send client_id and client_secret, by HTTP Basic or in the body.');
+function noCredentials(): OAuthFailure {
+  return new OAuthFailure(
+    'invalid_client',
+    'Send client_id and client_secret, by HTTP Basic or in the body.',
+  );
 }
 
 function grantedScope(allowed: Scope[], asked: string | undefined): string {
@@ -71,7 +71,7 @@ function grantedScope(allowed: Scope[], asked: string | undefined): string {
   const within = impliedScopes(allowed);
   const beyond = scopes.find((scope) => !isScope(scope) || !within.has(scope));
   if (beyond !== undefined || scopes.length === 0) {
-    throw new OAuthFault('invalid_scope', `This client may ask for: ${[...within].join(' ')}`);
+    throw new OAuthFailure('invalid_scope', `This client may ask for: ${[...within].join(' ')}`);
   }
   return [...new Set(scopes)].join(' ');
 }

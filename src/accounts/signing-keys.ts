@@ -2,6 +2,7 @@ import { createHash, createPublicKey, generateKeyPairSync, type JsonWebKey } fro
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { Seal } from '../db/seal.ts';
+import { build, type Param, statement } from '../db/statement.ts';
 
 export interface SigningKeys {
   /** The newest key, which signs; PEM. */
@@ -16,18 +17,18 @@ export interface SigningKeys {
 const reloadMs = 5_000;
 
 /**
- * Loads the ES256 keys that every process shares; makes the first one.
+ * Loads the ES256 keys that every process shares; creates the first one.
  * @throws when the stored keys were sealed with another ENCRYPTION_KEY.
  */
 export async function loadSigningKeys(database: Database, seal: Seal): Promise<SigningKeys> {
   let keys = await readKeys(database);
   if (keys.length === 0) {
-    await makeFirstKey(database, seal);
+    await createFirstKey(database, seal);
     keys = await readKeys(database);
   }
   let readAt = performance.now();
   const newest = keys[0];
-  if (!newest) throw new Error('no signing key could be made');
+  if (!newest) throw new Error('no signing key could be created');
 
   return {
     current: { kid: newest.kid, privateKey: openPrivateKey(seal, newest.sealed_private_key) },
@@ -42,7 +43,7 @@ export async function loadSigningKeys(database: Database, seal: Seal): Promise<S
   };
 }
 
-async function makeFirstKey(database: Database, seal: Seal): Promise<void> {
+async function createFirstKey(database: Database, seal: Seal): Promise<void> {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const jwk = publicKey.export({ format: 'jwk' });
   // RFC 7638: the thumbprint is the hash of the required members in lexical order.
@@ -50,22 +51,31 @@ async function makeFirstKey(database: Database, seal: Seal): Promise<void> {
   const kid = createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
   const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
   await database.transaction().execute(async (transaction) => {
-    // Of processes that start together, one makes it; else each would refuse the tokens of the others at first.
-    await sql`lock table signing_key in share row exclusive mode`.execute(transaction);
-    await sql`
-      insert into signing_key (kid, public_jwk, sealed_private_key)
-      select ${kid}, ${JSON.stringify({ ...jwk, kid, alg: 'ES256', use: 'sig' })}::json, ${seal.close(pem)}::bytea
-      where not exists (select from signing_key)`.execute(transaction);
+    // Of processes that start together, one creates it; else each would refuse the tokens of the others at first.
+    await lockKeys(transaction, {});
+    await insertFirst(transaction, {
+      kid,
+      public_jwk: JSON.stringify({ ...jwk, kid, alg: 'ES256', use: 'sig' }),
+      sealed_private_key: seal.close(pem),
+    });
   });
 }
 
+const lockKeys = statement(
+  'accounts.signingKeys.lock',
+  () => sql<object>`lock table signing_key in share row exclusive mode`,
+);
+
+const insertFirst = statement(
+  'accounts.signingKeys.insertFirst',
+  (p: Param<{ kid: string; public_jwk: string; sealed_private_key: Buffer }>) => sql<object>`
+    insert into signing_key (kid, public_jwk, sealed_private_key)
+    select ${p('kid', 'text')}, ${p('public_jwk', 'json')}, ${p('sealed_private_key', 'bytea')}
+    where not exists (select from signing_key)`,
+);
+
 async function readKeys(database: Database) {
-  const rows = await database
-    .selectFrom('signing_key')
-    .select(['kid', 'public_jwk', 'sealed_private_key'])
-    .orderBy('created_at', 'desc')
-    .orderBy('kid')
-    .execute();
+  const rows = await selectKeys(database, {});
   return rows.map(({ kid, public_jwk, sealed_private_key }) => {
     const jwk = JSON.parse(public_jwk) as JsonWebKey;
     const pem = createPublicKey({ key: jwk, format: 'jwk' })
@@ -74,6 +84,14 @@ async function readKeys(database: Database) {
     return { kid, jwk, pem, sealed_private_key };
   });
 }
+
+const selectKeys = statement('accounts.signingKeys.select', () =>
+  build
+    .selectFrom('signing_key')
+    .select(['kid', 'public_jwk', 'sealed_private_key'])
+    .orderBy('created_at', 'desc')
+    .orderBy('kid'),
+);
 
 function openPrivateKey(seal: Seal, sealed: Buffer): string {
   try {

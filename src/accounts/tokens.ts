@@ -1,5 +1,6 @@
 import jwt from '@fastify/jwt';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { Claims } from '../http/authenticate.ts';
 import type { SigningKeys } from './signing-keys.ts';
 
 const issuer = 'menu-management-service';
@@ -9,11 +10,6 @@ const tokenType = 'at+jwt';
 
 /** Seconds an access token is valid. */
 export const tokenLifetime = 3600;
-
-export interface Claims {
-  sub: string;
-  scope: string;
-}
 
 export interface Tokens {
   /** A signed access token: a JWT (RFC 9068) with the client as `sub` and its scopes, space-separated. */

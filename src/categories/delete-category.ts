@@ -1,87 +1,57 @@
 import { sql } from 'kysely';
-import { withinReach } from '../records/reach.ts';
-import { build, statement } from '../db/statement.ts';
-import { recordEvents } from '../records/write.ts';
-import { acceptedTags, tagMatches } from '../http/conditional.ts';
-import { preconditionFailed } from '../http/errors.ts';
+import { build, type Param, statement } from '../db/statement.ts';
+import { acceptedETags, eTagMatches, type IfMatch, requireWritten } from '../http/conditional.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { noContent } from '../http/reply.ts';
-import { changedItem } from '../items/item.ts';
-import { touchMenus } from '../menus/menu.ts';
-import { type CategoryKey, categoryKey, categoryTag, changedCategory, requireCategory } from './category.ts';
+import { items } from '../items/item.ts';
+import { isReachable } from '../records/record-kind.ts';
+import { change, type Written, write } from '../records/write.ts';
+import { type CategoryKey, categories, categoryETag, categoryKey, requireCategory } from './category.ts';
 
 /**
  * Deletes the category and its items, in one statement with an event for each. The category is locked before that
  * statement begins: then nobody can put anything in, and the statement sees all there is.
  */
 export async function deleteCategory(call: Call<'deleteCategory'>): Promise<Reply<'deleteCategory'>> {
-  const { database, params, caller, headers, requestId, eventCommitted } = call;
+  const { database, params, caller, headers, requestId } = call;
   const key = categoryKey(params, caller);
-  const values = { ...key, if_match: acceptedTags(headers['if-match']), request_id: requestId };
-  const [deleted] = await database.transaction().execute(async (transaction) => {
+  const values = { ...key, if_match: acceptedETags(headers['if-match']), request_id: requestId };
+  const deleted = await database.transaction().execute(async (transaction) => {
     await lock(transaction, key);
-    return deleteRows(transaction, values);
+    return deleteWithItems(transaction, values);
   });
-  if (!deleted) {
-    await requireCategory(database, key);
-    throw preconditionFailed();
-  }
-  eventCommitted();
+  await requireWritten(deleted, () => requireCategory(database, key));
   return noContent();
 }
 
-const lock = statement<CategoryKey, { category_id: number }>((p) =>
-  build
-    .selectFrom('category')
-    .select('category_id')
-    .where('category_id', '=', p('category_id', 'bigint'))
-    .where('menu_id', '=', p('menu_id', 'bigint'))
-    .where(withinReach(p, 'category'))
-    .forUpdate(),
+const lock = statement('categories.deleteCategory.lock', (p: Param<CategoryKey>) =>
+  build.selectFrom('category').select('category_id').where(isReachable(categories, p)).forUpdate(),
 );
 
-const deleteRows = statement<
-  CategoryKey & { if_match: string[] | null; request_id: string },
-  { record: unknown }
->((p) =>
-  build
-    .with('home', (db) =>
-      db
-        .selectFrom('category')
-        .select(['category_id', 'account_id'])
-        .where('category_id', '=', p('category_id', 'bigint'))
-        .where('menu_id', '=', p('menu_id', 'bigint'))
-        .where(withinReach(p, 'category'))
-        .where(tagMatches(p, categoryTag())),
-    )
-    .with('dishes', (db) =>
-      db
-        .selectFrom('item')
-        .select(['item_id', 'account_id'])
-        .where('category_id', 'in', (db) => db.selectFrom('home').select('category_id'))
-        .orderBy('item_id')
-        .forUpdate('item'),
-    )
-    .with('items', (db) =>
-      db
+const deleteWithItems = write(
+  'categories.deleteCategory',
+  (p: Param<CategoryKey & IfMatch & Written>) => {
+    const condition = sql<boolean>`${isReachable(categories, p)} and ${eTagMatches(p, categoryETag())}`;
+    return [
+      build
+        .with('doomed', (db) =>
+          db
+            .selectFrom('item')
+            .select(['item_id', 'account_id'])
+            .where('category_id', 'in', (db) =>
+              db.selectFrom('category').select('category_id').where(condition),
+            )
+            .orderBy('item_id')
+            .forUpdate('item'),
+        )
         .deleteFrom('item')
-        .where(sql<boolean>`(item_id, account_id) in (select item_id, account_id from dishes)`)
-        .returning(changedItem(sql`array['item.deleted']`, undefined, 'old')),
-    )
-    .with('categories', (db) =>
-      db
+        .where(sql<boolean>`(item_id, account_id) in (select item_id, account_id from doomed)`)
+        .returning(change(items, 'item.deleted', { row: 'old' })),
+      build
         .deleteFrom('category')
-        .where(sql<boolean>`(category_id, account_id) in (select category_id, account_id from home)`)
-        .returning(changedCategory(sql`array['category.deleted']`, undefined, 'old')),
-    )
-    .with('changed', (db) =>
-      db
-        .selectFrom('items')
-        .selectAll()
-        .unionAll((db) => db.selectFrom('categories').selectAll()),
-    )
-    .with('recorded', () => recordEvents('changed', p))
-    .with('touched', () => touchMenus('changed'))
-    .selectFrom('categories')
-    .select('record'),
+        .where(condition)
+        .returning(change(categories, 'category.deleted', { row: 'old' })),
+    ];
+  },
+  ['record'],
 );

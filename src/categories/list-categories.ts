@@ -1,10 +1,10 @@
-import { type Reach, reachOf, withinReach } from '../records/reach.ts';
-import { build, statement } from '../db/statement.ts';
+import { build, type Param, statement } from '../db/statement.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { type ListRow, type PageRequest, page, pageRequest } from '../http/pagination.ts';
+import { type PageRequest, page, pageRequest } from '../http/pagination.ts';
 import { ok } from '../http/reply.ts';
-import { requireMenu } from '../menus/menu.ts';
-import { type Category, categoryJson } from './category.ts';
+import { type MenuKey, requireMenu } from '../records/menu-reach.ts';
+import { reachOf, withinReach } from '../records/reach.ts';
+import { categoryJson } from './category.ts';
 
 export async function listCategories({
   database,
@@ -14,14 +14,15 @@ export async function listCategories({
   url,
 }: Call<'listCategories'>): Promise<Reply<'listCategories'>> {
   const wanted = pageRequest(query);
-  const rows = await selectCategories(database, { ...params, ...wanted, ...reachOf(caller) });
+  const key = { ...params, ...reachOf(caller) };
+  const rows = await selectCategories(database, { ...key, ...wanted });
   // Only an empty page needs to know why.
-  if (rows.length === 0) await requireMenu(database, params.menu_id, caller);
+  if (rows.length === 0) await requireMenu(database, key);
   const { body, headers } = page(rows, wanted, url);
   return ok(body, headers);
 }
 
-const selectCategories = statement<{ menu_id: number } & PageRequest & Reach, ListRow<Category>>((p) =>
+const selectCategories = statement('categories.listCategories', (p: Param<MenuKey & PageRequest>) =>
   build
     .selectFrom('category')
     .select(['category_id as id', categoryJson().as('resource')])

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import document from '../../generated/openapi.json' with { type: 'json' };
-import { operations } from '../../generated/operations.ts';
-import { type ApiError, OAuthFault, parameterError, unsupportedMediaType } from '../http/errors.ts';
+import { OAuthFailure, parameterError } from '../http/errors.ts';
+import { refusedMediaType } from '../http/problem.ts';
 
 /** Largest body in bytes, where the contract has no `x-body-limit` for the operation. */
 export const bodyLimit = 1_048_576;
-// Every value of a body may be a fault of its own, and all are collected before the first thousand are answered.
+// Every value of a body may be an error of its own, and all are collected before the first thousand are listed.
 const valueLimit = 524_288;
 // The token endpoint is the only one that takes a form.
 const formFields = new Set(Object.keys(document.components.schemas.TokenRequest.properties));
@@ -51,7 +51,7 @@ export function requireMediaType({ mediaTypes }: BodyRule): (request: FastifyReq
 
 /** Fastify skips validation for an empty body (fastify#7038). */
 export async function requireBody({ body }: FastifyRequest): Promise<void> {
-  if (body === undefined) throw parameterError([fault('required', 'is required')]);
+  if (body === undefined) throw parameterError([error('required', 'is required')]);
 }
 
 /** For operations without a body: whatever is sent along, also an empty "JSON" body, is left unread. */
@@ -60,18 +60,12 @@ export async function ignoreBody(request: FastifyRequest): Promise<void> {
     delete request.raw.headers[name];
 }
 
-/** 415 naming what the operation takes. */
-export function refusedMediaType(request: FastifyRequest): ApiError {
-  const { operationId } = request.routeOptions.config;
-  return unsupportedMediaType((operationId && operations[operationId].body?.mediaTypes) ?? []);
-}
-
 function parseJson(body: Buffer): unknown {
   requireFewValues(body, ',');
   try {
     return JSON.parse(decode(body));
   } catch {
-    throw parameterError([fault('json', 'is not valid JSON in UTF-8')]);
+    throw parameterError([error('json', 'is not valid JSON in UTF-8')]);
   }
 }
 
@@ -81,7 +75,7 @@ function requireFewValues(body: Buffer, separators: string): void {
   const bytes = new Set(Buffer.from(separators));
   let count = 0;
   for (const byte of body) if (bytes.has(byte)) count += 1;
-  if (count >= valueLimit) throw parameterError([fault('too_many', `holds more than ${valueLimit} values`)]);
+  if (count >= valueLimit) throw parameterError([error('too_many', `holds more than ${valueLimit} values`)]);
 }
 
 // Left as text: what a row means is the operation's business. The decoder takes a byte order mark off.
@@ -92,7 +86,7 @@ function parseCsvText(request: FastifyRequest, body: Buffer): string {
   try {
     return decode(body);
   } catch {
-    throw parameterError([fault('csv', 'is not CSV in UTF-8')]);
+    throw parameterError([error('csv', 'is not CSV in UTF-8')]);
   }
 }
 
@@ -102,7 +96,7 @@ function parseForm(body: Buffer): Record<string, string> {
   const fields = [...new URLSearchParams(body.toString('latin1'))].filter(([name]) => formFields.has(name));
   const names = fields.map(([name]) => name);
   if (new Set(names).size < names.length)
-    throw new OAuthFault('invalid_request', 'A parameter was sent twice.');
+    throw new OAuthFailure('invalid_request', 'A parameter was sent twice.');
   return Object.fromEntries(fields.filter(([, value]) => value !== ''));
 }
 
@@ -110,6 +104,6 @@ function decode(body: Buffer): string {
   return new TextDecoder('utf-8', { fatal: true }).decode(body);
 }
 
-function fault(code: string, message: string) {
+function error(code: string, message: string) {
   return { field: '', code, message };
 }

@@ -4,7 +4,7 @@ import type { FastifyRequest, FastifySchemaCompiler, FastifySchemaValidationErro
 import type { components } from '../../generated/api.ts';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { operations } from '../../generated/operations.ts';
-import { type ApiError, type FieldError, listedFaults, notFound, parameterError } from '../http/errors.ts';
+import { type ApiError, type FieldError, listedErrors, notFound, parameterError } from '../http/errors.ts';
 
 const options: Options = {
   strict: true,
@@ -35,16 +35,16 @@ export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpP
  * Checks what a handler has made of a body that comes in several media types.
  * @param name a schema of the contract.
  */
-export function schemaFaults(name: keyof components['schemas'], value: unknown): FieldError[] {
+export function schemaErrors(name: keyof components['schemas'], value: unknown): FieldError[] {
   const validate = bodies.getSchema(`contract#/components/schemas/${name}`);
   if (!validate) throw new Error(`the contract has no schema ${name}`);
   return validate(value) ? [] : (validate.errors ?? []).map((error) => fieldError(error, 'body'));
 }
 
-/** Turns Ajv's errors into ours: all faults at once, except that a path without a valid id is no record (404). */
-export function explainFaults(errors: FastifySchemaValidationError[], part: string): Error {
+/** Turns Ajv's errors into ours: all errors at once, except that a path without a valid id is no record (404). */
+export function explainErrors(errors: FastifySchemaValidationError[], part: string): Error {
   if (part === 'params') return notFound('There is no record at this path: its ids are not valid.');
-  const listed = (errors as ErrorObject[]).slice(0, listedFaults);
+  const listed = (errors as ErrorObject[]).slice(0, listedErrors);
   return parameterError(
     listed.map((error) => fieldError(error, part)),
     errors.length,
@@ -52,13 +52,13 @@ export function explainFaults(errors: FastifySchemaValidationError[], part: stri
 }
 
 /**
- * The end of validation: all faults of the request at once, where Fastify stops at the first part that has one.
+ * The end of validation: all errors of the request at once, where Fastify stops at the first part that has one.
  * @throws 422, or 404 for a path without valid ids.
  */
 export async function requireValid(request: FastifyRequest): Promise<void> {
   const first = request.validationError as (ApiError & { validationContext: string }) | undefined;
   if (first?.validationContext === 'params') throw first;
-  const others = [...(first ? faultsAfter(first.validationContext, request) : []), ...queryFaults(request)];
+  const others = [...(first ? errorsAfter(first.validationContext, request) : []), ...queryErrors(request)];
   if (first && others.length === 0) throw first;
   const errors = [...(first?.errors ?? []), ...others];
   if (errors.length > 0) throw parameterError(errors);
@@ -67,7 +67,7 @@ export async function requireValid(request: FastifyRequest): Promise<void> {
 // In Fastify's order of validation.
 const parts = ['body', 'querystring', 'headers'] as const;
 
-function faultsAfter(failed: string, request: FastifyRequest): FieldError[] {
+function errorsAfter(failed: string, request: FastifyRequest): FieldError[] {
   return parts.slice(parts.indexOf(failed as 'body') + 1).flatMap((part) => {
     const validate = request.getValidationFunction(part) as ValidateFunction | undefined;
     if (!validate || validate(part === 'headers' ? request.headers : request.query)) return [];
@@ -76,7 +76,7 @@ function faultsAfter(failed: string, request: FastifyRequest): FieldError[] {
 }
 
 // Fastify takes a broken percent-encoding for literal text, and does not look at a query when none is declared.
-function queryFaults(request: FastifyRequest): FieldError[] {
+function queryErrors(request: FastifyRequest): FieldError[] {
   const { url, query } = request;
   if (!url.includes('?')) return [];
   const { config, schema } = request.routeOptions;

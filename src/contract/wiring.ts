@@ -1,57 +1,56 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import openapiGlue from 'fastify-openapi-glue';
 import { type Handlers, type OperationId, operations } from '../../generated/operations.ts';
-import type { Scope } from '../accounts/scopes.ts';
-import type { Context } from '../context.ts';
-import { handlers } from '../operations.ts';
-import { ignoreBody, registerBodyParsers, requireBody, requireMediaType } from './bodies.ts';
-import { announceDeprecation } from './deprecation.ts';
+import type { Database } from '../db/database.ts';
+import type { Seal } from '../db/seal.ts';
 import { notAcceptable } from '../http/errors.ts';
 import type { Call } from '../http/handler.ts';
-import { type Answer, answerOnce, keyedRequest } from '../http/idempotency.ts';
-import { preferred } from './negotiation.ts';
+import { keyedRequest, type OperationResponse, respondOnce } from '../http/idempotency.ts';
 import type { Limits } from '../http/rate-limits.ts';
-import { explainFaults, requireValid, validatorCompiler } from './validation.ts';
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    operationId?: OperationId;
-  }
-}
+import type { Scope } from '../http/scopes.ts';
+import { ignoreBody, registerBodyParsers, requireBody, requireMediaType } from './bodies.ts';
+import { announceDeprecation } from './deprecation.ts';
+import { preferred } from './negotiation.ts';
+import { explainErrors, requireValid, validatorCompiler } from './validation.ts';
 
 /** Base path of every operation. */
 export const prefix = '/api/v1';
 
-export interface Guards {
-  /** Checks token, limit and scope of a secured operation; see authenticate.ts. */
+/** What the operations of the contract are served with. */
+export interface Wiring {
+  handlers: Handlers;
+  database: Database;
+  seal: Seal;
+  limits: Limits;
+  /** Checks token, limit and scope of a secured operation; see http/authenticate.ts. */
   authenticate: (
     operationId: string,
     alternatives: readonly (readonly Scope[])[],
   ) => (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
-  limits: Limits;
+  /** Called when a call that may have written has succeeded. */
+  afterWrite: () => void;
 }
 
 /**
- * Serves every operation of the contract: route, checks and validation come from the document, the work
- * from src/operations.ts.
+ * Serves every operation of the contract: route, checks and validation come from the document, the work from the
+ * handlers.
  * @throws when a handler has no operation or an operation has no handler or no security.
  */
 export async function registerContract(
   app: FastifyInstance,
   document: OpenApiDocument,
-  context: Context,
-  guards: Guards,
+  wiring: Wiring,
 ): Promise<void> {
-  requireComplete(operations, handlers);
+  requireComplete(operations, wiring.handlers);
   app.setValidatorCompiler(validatorCompiler);
-  app.setSchemaErrorFormatter(explainFaults);
+  app.setSchemaErrorFormatter(explainErrors);
   app.setSerializerCompiler(() => JSON.stringify);
   registerBodyParsers(app);
   app.decorateRequest('caller', null);
   await app.register(openapiGlue, {
     specification: requestSide(document),
     prefix,
-    operationResolver: (operationId) => route(operationId as OperationId, context, guards) as RouteOptions,
+    operationResolver: (operationId) => route(operationId as OperationId, wiring) as RouteOptions,
   });
 }
 
@@ -60,7 +59,7 @@ export interface OpenApiDocument {
   paths: Record<string, Record<string, object>>;
 }
 
-// Answers are written by the handlers and checked by the tests; compiling their schemas would only cost start time.
+// Responses are written by the handlers and checked by the tests; compiling their schemas would only cost start time.
 function requestSide({ webhooks: _, ...document }: OpenApiDocument & { webhooks?: object }): object {
   const responses = { default: { description: 'see the published document' } };
   const paths = Object.entries(document.paths).map(([path, methods]) => [
@@ -74,7 +73,7 @@ function requestSide({ webhooks: _, ...document }: OpenApiDocument & { webhooks?
 
 /** Compares both ways; exported for its test. @throws naming each difference */
 export function requireComplete(table: typeof operations, implemented: Handlers): void {
-  const faults = [
+  const differences = [
     ...Object.keys(table)
       .filter((id) => !(id in implemented))
       .map((id) => `${id} has no handler in src/operations.ts`),
@@ -85,14 +84,12 @@ export function requireComplete(table: typeof operations, implemented: Handlers)
       .filter(([, { security }]) => security === undefined)
       .map(([id]) => `${id} has no security in the contract ([] marks a public operation)`),
   ];
-  if (faults.length > 0) throw new Error(`the contract and its handlers differ: ${faults.join('; ')}`);
+  if (differences.length > 0)
+    throw new Error(`the contract and its handlers differ: ${differences.join('; ')}`);
 }
 
-function route(
-  operationId: OperationId,
-  context: Context,
-  { authenticate, limits }: Guards,
-): Partial<RouteOptions> {
+function route(operationId: OperationId, wiring: Wiring): Partial<RouteOptions> {
+  const { authenticate, limits } = wiring;
   const { security, body, bodyLimit, deprecation } = operations[operationId];
   return {
     config: { operationId },
@@ -106,7 +103,7 @@ function route(
     attachValidation: true,
     preHandler: requireValid,
     ...(body && body.mediaTypes.length > 1 && { validatorCompiler: exceptBodies }),
-    handler: adapt(operationId, context),
+    handler: adapt(operationId, wiring),
     ...(deprecation && { onSend: announceDeprecation(deprecation) }),
   };
 }
@@ -116,25 +113,25 @@ const exceptBodies: typeof validatorCompiler = (schema) =>
   schema.httpPart === 'body' ? () => true : validatorCompiler(schema);
 
 // One handler type for all: which operation it is was settled by the compiler in src/operations.ts.
-type AnyHandler = (call: object) => Promise<Answer>;
+type AnyHandler = (call: object) => Promise<OperationResponse>;
 
-function adapt(operationId: OperationId, context: Context) {
+function adapt(operationId: OperationId, { handlers, database, seal, afterWrite }: Wiring) {
   const handler = handlers[operationId] as AnyHandler;
-  const { answers } = operations[operationId];
+  const { answers, method, security } = operations[operationId];
+  const mayWrite = method !== 'GET' && security.length > 0;
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-    const call: Omit<
-      Call<OperationId>,
-      keyof Context | 'params' | 'query' | 'body' | 'headers' | 'caller' | 'mediaType' | 'bodyType'
-    > = {
+    const call: Pick<Call<OperationId>, 'requestId' | 'log' | 'url' | 'authorization'> = {
       requestId: request.id,
       log: request.log,
       url: request.url,
       authorization: request.headers.authorization,
     };
     const mediaType = chooseMediaType(answers, request, reply);
-    const perform = (parts: Context) =>
-      handler({
-        ...parts,
+    let performed = false;
+    const perform = (database: Database) => {
+      performed = true;
+      return handler({
+        database,
         ...call,
         params: request.params,
         query: request.query,
@@ -144,26 +141,28 @@ function adapt(operationId: OperationId, context: Context) {
         caller: request.caller,
         mediaType,
       });
+    };
     const keyed = keyedRequest(operationId, request);
-    const answer = keyed ? await answerOnce(context, keyed, perform) : await perform(context);
-    const { status, headers, body } = answer;
+    const response = await (keyed ? respondOnce({ database, seal }, keyed, perform) : perform(database));
+    if (mayWrite && performed) afterWrite();
+    const { status, headers, body } = response;
     reply.code(status).headers(headers);
     if (body === undefined) return reply.send();
     return reply
-      .type(`${answer.mediaType ?? 'application/json'}; charset=utf-8`)
+      .type(`${response.mediaType ?? 'application/json'}; charset=utf-8`)
       .send(typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body));
   };
 }
 
 // `Accept` is looked at only where there is a choice.
 function chooseMediaType(
-  answers: readonly string[],
+  offered: readonly string[],
   request: FastifyRequest,
   reply: FastifyReply,
 ): string | undefined {
-  if (answers.length < 2) return answers[0];
+  if (offered.length < 2) return offered[0];
   reply.header('Vary', 'Accept');
-  const mediaType = preferred(request.headers.accept, answers);
-  if (mediaType === undefined) throw notAcceptable(answers);
+  const mediaType = preferred(request.headers.accept, offered);
+  if (mediaType === undefined) throw notAcceptable(offered);
   return mediaType;
 }

@@ -1,7 +1,7 @@
 import { CompiledQuery, Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
 import type { DB } from '../../generated/database.ts';
-import { isNamed, statementName } from './statement.ts';
+import { statementName } from './statement.ts';
 
 export type Database = Kysely<DB>;
 
@@ -81,10 +81,8 @@ async function serverVersion(database: Database): Promise<number> {
 class NamedClient extends pg.Client {
   // biome-ignore lint/suspicious/noExplicitAny: the signature of pg's own overloads
   override query(text: any, values?: any, callback?: any): any {
-    if (typeof text === 'string' && isNamed(text)) {
-      return super.query({ name: statementName(text), text, values }, callback);
-    }
-    return super.query(text, values, callback);
+    const name = typeof text === 'string' ? statementName(text) : undefined;
+    return name ? super.query({ name, text, values }, callback) : super.query(text, values, callback);
   }
 }
 

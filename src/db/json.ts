@@ -1,11 +1,10 @@
-import type { Selectable } from 'kysely';
-import { type Expression, type RawBuilder, sql } from 'kysely';
+import { type Expression, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { DB } from '../../generated/database.ts';
 
 declare const shape: unique symbol;
 
 /**
- * JSON text of a `T`. The database builds resources as text, so that the answer and the event show the same
+ * JSON text of a `T`. The database builds resources as text, so that the response and the event show the same
  * bytes and no row is parsed and printed again. Invariant in `T`: text with a field too many does not fit.
  */
 export type Json<T> = string & { readonly [shape]: (value: T) => T };
@@ -48,7 +47,7 @@ export function rfc3339<T extends Date | null>(
 }
 
 /** A timestamp in the given interface's form, `YYYY-MM-DD HH:MM:SS` in UTC. */
-export function created(column: Expression<Date>): RawBuilder<string> {
+export function spacedDateTime(column: Expression<Date>): RawBuilder<string> {
   return sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS')`;
 }
 

@@ -1,6 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 
-export interface Loop {
+export interface Poller {
   /** There may be work now: do not wait for the next poll. */
   nudge(): void;
   /** Resolves when the round under way is over and no other will begin. */
@@ -11,11 +11,11 @@ export interface Loop {
  * Runs `work` back to back while it reports more to do, else every `idleMs` or when nudged. A failing round is
  * logged and tried again after a second, whatever nudges come.
  */
-export function startLoop(
+export function startPoller(
   name: string,
   work: () => Promise<boolean>,
   { idleMs, log }: { idleMs: number; log: FastifyBaseLogger },
-): Loop {
+): Poller {
   let stopping = false;
   let nudged = false;
   let failed = false;
@@ -39,7 +39,7 @@ export function startLoop(
       try {
         if (!(await work())) await rest(idleMs);
       } catch (error) {
-        log.error({ err: error, loop: name }, 'round failed');
+        log.error({ err: error, poller: name }, 'round failed');
         failed = true;
         await rest(1_000);
       }

@@ -1,17 +1,166 @@
-import { createHash } from 'node:crypto';
 import {
-  type Compilable,
   CompiledQuery,
   DummyDriver,
   Kysely,
   PostgresAdapter,
   PostgresIntrospector,
   PostgresQueryCompiler,
+  type QueryExecutorProvider,
   type RawBuilder,
+  type RootOperationNode,
   sql,
 } from 'kysely';
 import type { DB } from '../../generated/database.ts';
 import type { Database } from './database.ts';
+
+/**
+ * Refers to a value that is given at each execution, cast to the given SQL type: `p('item_id', 'bigint')`. However
+ * often a statement refers to a value, it is bound once.
+ */
+export type Param<Values> = <K extends keyof Values & string>(name: K, type: string) => RawBuilder<Values[K]>;
+
+/** Executes a prepared statement on the database, or in a transaction, and gives its rows. */
+export type Statement<Values, Row> = (database: Database, values: Values) => Promise<Row[]>;
+
+/** A query of Kysely, or raw SQL. */
+export type Query<Row> = { compile(provider: QueryExecutorProvider): CompiledQuery<Row> };
+
+/** A statement as generated/statements.sql shows it. */
+export interface StatementText {
+  /** Feature and operation, such as items.toggleItem; also the name under which it is prepared. */
+  name: string;
+  text: string;
+  /** In the order of $1, $2, … */
+  parameters: { name: string; type: string }[];
+  /** Values whose conditions are left out when they are not given. */
+  filters: readonly string[];
+}
+
+/**
+ * Compiles a query once, at module load, into a statement that is prepared once per connection.
+ * @param name feature and operation; no other statement has it.
+ * @param write gets `p`, which stands for the values of one execution.
+ */
+export function statement<Values extends object, Row>(
+  name: string,
+  write: (p: Param<Values>) => Query<Row>,
+): Statement<Values, Row> {
+  return register(compile(name, write), []);
+}
+
+/**
+ * A statement with optional conditions. Each set of filters that callers use is a prepared statement of its own, so
+ * that the planner sees the conditions that count and no others.
+ * @param filters names of values; one that is undefined is not given, and `write` leaves its condition out.
+ */
+export function filteredStatement<Values extends object, Row, Filter extends keyof Values & string>(
+  name: string,
+  filters: readonly Filter[],
+  write: (p: Param<Required<Values>>, given: readonly Filter[]) => Query<Row>,
+): Statement<Values, Row> {
+  register(
+    compile<Required<Values>>(name, (p) => write(p, filters)),
+    filters,
+  );
+  const variants = new Map<string, Statement<Values, Row>>();
+  return (database, values) => {
+    const given = filters.filter((filter) => values[filter] !== undefined);
+    const key = given.join();
+    let variant = variants.get(key);
+    if (!variant) {
+      // PostgreSQL tells prepared statements apart by the first 63 bytes of their names.
+      const variantName = `${name}/${variants.size + 1}`;
+      variant = execution(compile<Required<Values>>(variantName, (p) => write(p, given)));
+      variants.set(key, variant);
+    }
+    return variant(database, values);
+  };
+}
+
+/** Every statement of the modules that are loaded. */
+export function statementTexts(): StatementText[] {
+  return [...registered.values()];
+}
+
+/** The name to prepare a text under; undefined for a text that is no statement, of which there may be any number. */
+export function statementName(text: string): string | undefined {
+  return names.get(text);
+}
+
+const registered = new Map<string, StatementText>();
+const names = new Map<string, string>();
+
+interface Compiled {
+  name: string;
+  text: string;
+  parameters: readonly Placeholder[];
+}
+
+function register<Values extends object, Row>(
+  compiled: Compiled,
+  filters: readonly string[],
+): Statement<Values, Row> {
+  const { name, text, parameters } = compiled;
+  if (registered.has(name)) throw new Error(`there are two statements named ${name}`);
+  registered.set(name, {
+    name,
+    text,
+    parameters: parameters.map(({ name, type }) => ({ name, type })),
+    filters,
+  });
+  return execution(compiled);
+}
+
+function compile<Values extends object>(name: string, write: (p: Param<Values>) => Query<unknown>): Compiled {
+  const p: Param<Values> = (name, type) => sql`${new Placeholder(name, type)}::${sql.raw(type)}`;
+  const { sql: text, parameters } = write(p).compile(build);
+  return { name, text, parameters: parameters as Placeholder[] };
+}
+
+function execution<Values extends object, Row>({ name, text, parameters }: Compiled): Statement<Values, Row> {
+  const order = parameters.map((parameter) => parameter.name as keyof Values);
+  names.set(text, name);
+  return async (database, values) => {
+    const bound = order.map((name) => values[name]);
+    const { rows } = await database.executeQuery(CompiledQuery.raw(text, bound));
+    return rows as Row[];
+  };
+}
+
+class Placeholder {
+  readonly name: string;
+  readonly type: string;
+  constructor(name: string, type: string) {
+    this.name = name;
+    this.type = type;
+  }
+}
+
+/**
+ * Gives every name one `$n`, where Kysely's own compiler would bind a value again at each mention, and makes what is
+ * the same at every execution part of the text, where the planner sees it.
+ */
+class NamedParameterCompiler extends PostgresQueryCompiler {
+  #places = new Map<string, string>();
+
+  override compileQuery(node: RootOperationNode, queryId: { readonly queryId: string }): CompiledQuery {
+    this.#places = new Map();
+    return super.compileQuery(node, queryId);
+  }
+
+  protected override appendValue(parameter: unknown): void {
+    const isNamed = parameter instanceof Placeholder;
+    const place = isNamed && this.#places.get(parameter.name);
+    if (place) {
+      this.append(place);
+    } else if (isNamed) {
+      super.appendValue(parameter);
+      this.#places.set(parameter.name, this.getCurrentParameterPlaceholder());
+    } else {
+      this.appendImmediateValue(parameter);
+    }
+  }
+}
 
 /** The builder that statements are written with; it compiles and never connects. */
 export const build = new Kysely<DB>({
@@ -19,48 +168,6 @@ export const build = new Kysely<DB>({
     createAdapter: () => new PostgresAdapter(),
     createDriver: () => new DummyDriver(),
     createIntrospector: (db) => new PostgresIntrospector(db),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
+    createQueryCompiler: () => new NamedParameterCompiler(),
   },
 });
-
-/** Refers to a value that is given at each execution, cast to the given SQL type: `p('item_id', 'bigint')`. */
-export type Param<Values> = <K extends keyof Values & string>(name: K, type: string) => RawBuilder<Values[K]>;
-
-/**
- * Compiles a query once, at module load, into a statement that is prepared once per connection.
- * @param write gets `p`, which stands for the values of one execution.
- * @returns a function from the database (or a transaction) and the values to the rows.
- */
-export function statement<Values extends object, Row>(
-  write: (p: Param<Values>) => Compilable<Row>,
-): (database: Database, values: Values) => Promise<Row[]> {
-  const p: Param<Values> = (name, type) => sql`${new Placeholder(name)}::${sql.raw(type)}`;
-  const { sql: text, parameters } = write(p).compile();
-  names.set(text, `s${createHash('sha1').update(text).digest('hex').slice(0, 20)}`);
-
-  return async (database, values) => {
-    const bound = parameters.map((one) =>
-      one instanceof Placeholder ? values[one.name as keyof Values] : one,
-    );
-    const { rows } = await database.executeQuery(CompiledQuery.raw(text, bound));
-    return rows as Row[];
-  };
-}
-
-/** True for the texts of `statement`, of which there is a fixed number; others must stay unnamed. */
-export function isNamed(text: string): boolean {
-  return names.has(text);
-}
-
-export function statementName(text: string): string | undefined {
-  return names.get(text);
-}
-
-const names = new Map<string, string>();
-
-class Placeholder {
-  readonly name: string;
-  constructor(name: string) {
-    this.name = name;
-  }
-}

@@ -20,13 +20,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import type { Account, Programs } from './programs.ts';
-import {
-  environment,
-  findPrograms,
-  openDataDirectory,
-  prepareCluster,
-  systemDirectory,
-} from './programs.ts';
+import { environment, findPrograms, openDataDirectory, prepareCluster, systemDirectory } from './programs.ts';
 
 /** A running embedded database. */
 export interface EmbeddedPostgres {

@@ -1,21 +1,22 @@
-import { type Reach, reachOf, requireReach, withinReach } from '../records/reach.ts';
-import { build, statement } from '../db/statement.ts';
+import { sql } from 'kysely';
+import { data, type Json } from '../db/json.ts';
+import { build, type Param, statement } from '../db/statement.ts';
 import { notFound } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, type Json } from '../db/json.ts';
 import { ok } from '../http/reply.ts';
+import { type Reach, reachOf, requireReach, withinReach } from '../records/reach.ts';
 import { parseEventId, type WebhookPayload } from './event.ts';
 
 export async function getEvent({ database, params, caller }: Call<'getEvent'>): Promise<Reply<'getEvent'>> {
   const event_id = parseEventId(params.event_id);
   if (event_id === undefined) throw notFound('There is no such event.');
   const [found] = await selectEvent(database, { event_id, ...reachOf(caller) });
-  return ok(data(requireReach(found, 'event').payload as Json<WebhookPayload>));
+  return ok(data(requireReach(found, 'event').resource));
 }
 
-const selectEvent = statement<{ event_id: string } & Reach, { within_reach: boolean; payload: string }>((p) =>
+const selectEvent = statement('events.getEvent', (p: Param<{ event_id: string } & Reach>) =>
   build
     .selectFrom('event')
-    .select([withinReach(p, 'event').as('within_reach'), 'payload'])
+    .select([withinReach(p, 'event').as('within_reach'), sql<Json<WebhookPayload>>`payload`.as('resource')])
     .where('event_id', '=', p('event_id', 'uuid')),
 );

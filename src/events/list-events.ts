@@ -1,12 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type Reach, reachOf, withinReach } from '../records/reach.ts';
 import type { Database } from '../db/database.ts';
-import { build, statement } from '../db/statement.ts';
+import type { Json } from '../db/json.ts';
+import { build, filteredStatement, type Param, statement } from '../db/statement.ts';
 import { parameterError } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import type { Json } from '../db/json.ts';
-import { page, readCursor } from '../http/pagination.ts';
+import { type ListRow, page, readCursor } from '../http/pagination.ts';
 import { ok } from '../http/reply.ts';
+import { type Reach, reachOf, withinReach } from '../records/reach.ts';
 import { ofTypes, parseEventId, type WebhookPayload } from './event.ts';
 
 /*
@@ -18,42 +18,64 @@ import { ofTypes, parseEventId, type WebhookPayload } from './event.ts';
 export async function listEvents(call: Call<'listEvents'>): Promise<Reply<'listEvents'>> {
   const { database, query, caller, url } = call;
   const reach = reachOf(caller);
-  const { transaction_id, sequence } = await positionOf(database, query, reach);
+  const position = await positionOf(database, query, reach);
+  const { type, location_id, menu_id } = query;
   const limit = (query.limit ?? 100) + 1;
-  const rows = await database
-    .selectFrom('event')
-    .select([
-      sql<string>`transaction_id || '.' || sequence`.as('id'),
-      sql<Json<WebhookPayload>>`payload`.as('resource'),
-    ])
-    .where('account_id', '=', reach.account_id)
-    .where(sql<boolean>`(transaction_id, sequence) > (${transaction_id}::xid8, ${sequence}::bigint)`)
-    .where(sql<boolean>`transaction_id < pg_snapshot_xmin(pg_current_snapshot())`)
-    .where((eb) => eb.and(conditions(query, reach)))
-    .orderBy('transaction_id')
-    .orderBy('sequence')
-    .limit(limit)
-    .execute();
+  const rows = await selectEvents(database, {
+    account_id: reach.account_id,
+    granted: reach.location_ids ?? undefined,
+    type,
+    location_id,
+    menu_id,
+    ...position,
+    limit,
+  });
   const { body, headers } = page(rows, { limit }, url);
   return ok(body, headers);
-}
-
-function conditions(
-  { type, location_id, menu_id }: Call<'listEvents'>['query'],
-  { location_ids }: Reach,
-): RawBuilder<boolean>[] {
-  return [
-    ...(location_ids ? [sql<boolean>`location_id = any (${location_ids})`] : []),
-    ...(type ? [ofTypes(sql.ref('type'), type)] : []),
-    ...(location_id ? [sql<boolean>`location_id = ${location_id}`] : []),
-    ...(menu_id ? [sql<boolean>`menu_id = ${menu_id}`] : []),
-  ];
 }
 
 interface Position {
   transaction_id: string;
   sequence: string;
 }
+
+interface Filters {
+  /** The locations that the caller may act on; absent: all. */
+  granted?: number[] | undefined;
+  type?: string[] | undefined;
+  location_id?: number | undefined;
+  menu_id?: number | undefined;
+}
+
+type Values = Position & Filters & { account_id: number; limit: number };
+
+const conditions: Record<keyof Filters, (p: Param<Required<Values>>) => RawBuilder<boolean>> = {
+  granted: (p) => sql`location_id = any (${p('granted', 'bigint[]')})`,
+  type: (p) => ofTypes(sql.ref('type'), p('type', 'text[]')),
+  location_id: (p) => sql`location_id = ${p('location_id', 'bigint')}`,
+  menu_id: (p) => sql`menu_id = ${p('menu_id', 'bigint')}`,
+};
+
+const selectEvents = filteredStatement<Values, ListRow<WebhookPayload>, keyof Filters>(
+  'events.listEvents',
+  ['granted', 'type', 'location_id', 'menu_id'],
+  (p, given) => {
+    const position = sql`(${p('transaction_id', 'xid8')}, ${p('sequence', 'bigint')})`;
+    return build
+      .selectFrom('event')
+      .select([
+        sql<string>`transaction_id || '.' || sequence`.as('id'),
+        sql<Json<WebhookPayload>>`payload`.as('resource'),
+      ])
+      .where('account_id', '=', p('account_id', 'bigint'))
+      .where(sql<boolean>`(transaction_id, sequence) > ${position}`)
+      .where(sql<boolean>`transaction_id < pg_snapshot_xmin(pg_current_snapshot())`)
+      .where((eb) => eb.and(given.map((filter) => conditions[filter](p))))
+      .orderBy('transaction_id')
+      .orderBy('sequence')
+      .limit(p('limit', 'bigint'));
+  },
+);
 
 async function positionOf(
   database: Database,
@@ -74,7 +96,7 @@ async function positionOf(
   return found;
 }
 
-const selectPosition = statement<{ event_id: string } & Reach, Position>((p) =>
+const selectPosition = statement('events.position', (p: Param<{ event_id: string } & Reach>) =>
   build
     .selectFrom('event')
     .select([

@@ -1,14 +1,28 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { Caller } from '../accounts/caller.ts';
-import type { Scope } from '../accounts/scopes.ts';
-import type { Claims, Tokens } from '../accounts/tokens.ts';
+import type { Caller } from './caller.ts';
 import { insufficientScope, unauthorized } from './errors.ts';
 import type { Limits } from './rate-limits.ts';
+import type { Scope } from './scopes.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | null;
   }
+}
+
+/** What a verified access token says. */
+export interface Claims {
+  /** The client. */
+  sub: string;
+  /** Its scopes, separated by spaces. */
+  scope: string;
+}
+
+export interface AuthenticationParts {
+  /** The claims of the request's bearer token. @throws when there is none that this service issued */
+  verify: (request: FastifyRequest) => Promise<Claims>;
+  findCaller: (clientId: string, scope: string) => Promise<Caller | undefined>;
+  limits: Limits;
 }
 
 /**
@@ -17,11 +31,7 @@ declare module 'fastify' {
  * @param alternatives the contract's security requirements: one of these sets of scopes suffices.
  */
 export function authenticate(
-  parts: {
-    tokens: Tokens;
-    findCaller: (clientId: string, scope: string) => Promise<Caller | undefined>;
-    limits: Limits;
-  },
+  parts: AuthenticationParts,
   operationId: string,
   alternatives: readonly (readonly Scope[])[],
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
@@ -44,11 +54,11 @@ export function authenticate(
 
 async function identify(
   request: FastifyRequest,
-  { tokens, findCaller }: Parameters<typeof authenticate>[0],
+  { verify, findCaller }: AuthenticationParts,
 ): Promise<Caller | undefined> {
   let claims: Claims;
   try {
-    claims = await tokens.verify(request);
+    claims = await verify(request);
   } catch {
     return undefined;
   }

@@ -2,7 +2,7 @@ import type { components } from '../../generated/api.ts';
 
 export type FieldError = components['schemas']['FieldError'];
 
-/** An error the API answers; http/problem.ts writes it as RFC 9457 problem details. */
+/** An error of the API; http/problem.ts writes it as RFC 9457 problem details. */
 export class ApiError extends Error {
   readonly status: number;
   readonly title: string;
@@ -71,21 +71,12 @@ export function notAcceptable(offered: readonly string[]): ApiError {
   return new ApiError(406, 'Not Acceptable', 'not_acceptable', detail);
 }
 
-export function locationNotEmpty(): ApiError {
-  return new ApiError(
-    409,
-    'Conflict',
-    'location_not_empty',
-    'The location still has menus. Delete them first.',
-  );
-}
-
 /** What is asked for clashes with what is under way or gone; `detail` says with what. */
 export function conflict(detail: string): ApiError {
   return new ApiError(409, 'Conflict', 'conflict', detail);
 }
 
-/** The first call with this Idempotency-Key has no answer yet. */
+/** The first call with this Idempotency-Key has no response yet. */
 export function idempotencyConflict(): ApiError {
   return new ApiError(
     409,
@@ -126,12 +117,12 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   );
 }
 
-/** As many faults as the contract's Error may hold. */
-export const listedFaults = 1000;
+/** As many errors as the contract's Error may hold. */
+export const listedErrors = 1000;
 
-/** @param count how many faults there are, when `errors` holds only some of them. */
+/** @param count how many there are, when `errors` holds only some of them. */
 export function parameterError(errors: FieldError[], count = errors.length): ApiError {
-  const listed = errors.slice(0, listedFaults);
+  const listed = errors.slice(0, listedErrors);
   const faults = listed.map((error) => `${error.field || 'body'} ${error.message}`).join('; ');
   const detail = count > listed.length ? `The first ${listed.length} of ${count} faults: ${faults}` : faults;
   return new ApiError(422, 'Parameter Error', 'parameter_error', detail.slice(0, 1000).toWellFormed(), {
@@ -162,7 +153,7 @@ export function internalError(): ApiError {
 }
 
 /** An error of the token endpoint, answered in the shape of RFC 6749, section 5.2. */
-export class OAuthFault extends Error {
+export class OAuthFailure extends Error {
   readonly error: components['schemas']['OAuthError']['error'];
 
   constructor(error: components['schemas']['OAuthError']['error'], description: string) {

@@ -1,11 +1,13 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { operations } from '../../generated/api.ts';
-import type { Caller } from '../accounts/caller.ts';
-import type { Context } from '../context.ts';
+import type { Database } from '../db/database.ts';
 import type { EncodedJson, Json } from '../db/json.ts';
+import type { Caller } from './caller.ts';
 
 /** Everything one call of an operation brings, already authenticated and validated. */
-export type Call<Id extends keyof operations> = Context & {
+export type Call<Id extends keyof operations> = {
+  /** Under an Idempotency-Key the transaction in which the call takes place. */
+  database: Database;
   params: Part<Id, 'path'>;
   query: Part<Id, 'query'>;
   headers: LowerCased<Part<Id, 'header'>>;
@@ -13,7 +15,7 @@ export type Call<Id extends keyof operations> = Context & {
   /** The body's media type, one of the documented ones. Where there are several, the handler validates the body. */
   bodyType: keyof RequestContent<operations[Id]>;
   caller: Caller;
-  /** What to answer in, by `Accept`; the first documented one where there is no choice. */
+  /** Of the response, by `Accept`; the first documented one where there is no choice. */
   mediaType: MediaType<Id>;
   requestId: string;
   /** Path and query as they were sent. */
@@ -24,7 +26,7 @@ export type Call<Id extends keyof operations> = Context & {
 };
 
 /**
- * What an operation may answer: one of its documented success statuses, with its headers and body. A body that is
+ * The response of an operation: one of its documented success statuses, with its headers and body. A body that is
  * not JSON names its media type.
  */
 export type Reply<Id extends keyof operations> = {
@@ -75,7 +77,7 @@ type Body<Response> = Response extends { content: infer C }
     }[keyof C]
   : { mediaType?: never; body: undefined };
 
-// Set by the server on every answer, so that no handler has to.
+// Set by the server on every response, so that no handler has to.
 type ServerHeaders =
   | 'X-Request-Id'
   | 'RateLimit'

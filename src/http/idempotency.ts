@@ -1,25 +1,24 @@
+/**
+ * A POST with an Idempotency-Key takes place once (draft-ietf-httpapi-idempotency-key-header).
+ *
+ * The change, its events and its response are one transaction, so a crash leaves all of them or none. Only a request
+ * that carries a key pays for it. The primary key of idempotency_key decides who was first; the advisory lock only
+ * tells that the first is under way, so that a repeat gets its 409 at once instead of waiting for it.
+ *
+ * Stored is what the operation itself responded, refusals included. Responses sent before the operation began, failures
+ * on our side, and requests to try again (409, 429) are not stored: nothing was done, and a repeat is a new try.
+ */
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import { CompiledQuery, sql } from 'kysely';
 import { type OperationId, operations } from '../../generated/operations.ts';
-import type { Context } from '../context.ts';
 import type { Database } from '../db/database.ts';
-import { build, statement } from '../db/statement.ts';
+import type { Seal } from '../db/seal.ts';
+import { build, type Param, statement } from '../db/statement.ts';
 import { ApiError, idempotencyConflict, parameterError } from './errors.ts';
 import { refusal } from './problem.ts';
 
-/*
- * A POST with an Idempotency-Key takes place once (draft-ietf-httpapi-idempotency-key-header).
- *
- * The change, its events and its answer are one transaction, so a crash leaves all of them or none. Only a request
- * that carries a key pays for it. The primary key of idempotency_key decides who was first; the advisory lock only
- * tells that the first is under way, so that a repeat is answered 409 at once instead of waiting for it.
- *
- * Kept is what the operation itself answered, refusals included. Not kept is what was answered before it began, what
- * failed on our side, and what asks for another try (409, 429): nothing was done then, and a repeat is a new try.
- */
-
-export interface Answer {
+export interface OperationResponse {
   status: number;
   headers: object;
   /** Of the body; JSON when there is none. */
@@ -56,23 +55,29 @@ export function keyedRequest(
   };
 }
 
+interface Parts {
+  database: Database;
+  /** A response may hold a webhook's secret. */
+  seal: Seal;
+}
+
 /**
- * Performs the call, or gives the answer that its first performance got.
- * @param perform does the work with the parts it is given; they are those of a transaction.
+ * Performs the call, or gives the response that its first performance got.
+ * @param perform does the work in the transaction that it is given.
  * @throws 409 while the first is under way, 422 when it had another body, and whatever the call throws.
  */
-export async function answerOnce(
-  context: Context,
+export async function respondOnce(
+  parts: Parts,
   request: KeyedRequest,
-  perform: (parts: Context) => Promise<Answer>,
-): Promise<Answer> {
+  perform: (transaction: Database) => Promise<OperationResponse>,
+): Promise<OperationResponse> {
   for (;;) {
-    const [kept] = await selectKept(context.database, request);
-    if (kept) {
-      if (!kept.body_hash.equals(request.body_hash)) throw reused();
-      return replay(JSON.parse(context.seal.open(kept.sealed_answer)));
+    const [stored] = await selectStored(parts.database, request);
+    if (stored) {
+      if (!stored.body_hash.equals(request.body_hash)) throw reused();
+      return replayed(JSON.parse(parts.seal.open(stored.sealed_answer)));
     }
-    const outcome = await performAndKeep(context, request, perform);
+    const outcome = await performAndStore(parts, request, perform);
     if (outcome instanceof ApiError) throw outcome;
     if (outcome) return outcome;
   }
@@ -87,34 +92,23 @@ export async function removeOldKeys(database: Database, batch = 1000): Promise<n
   return removed.length;
 }
 
-/** Undefined when another was faster: its answer is there now, and nothing was done here. */
-async function performAndKeep(
-  context: Context,
+/** Undefined when another was faster: its response is there now, and nothing was done here. */
+async function performAndStore(
+  { database, seal }: Parts,
   request: KeyedRequest,
-  perform: (parts: Context) => Promise<Answer>,
-): Promise<Answer | ApiError | undefined> {
-  let hasEvents = false;
-  const work = context.database.transaction().execute(async (transaction) => {
+  perform: (transaction: Database) => Promise<OperationResponse>,
+): Promise<OperationResponse | ApiError | undefined> {
+  const work = database.transaction().execute(async (transaction) => {
     const [lock] = await tryLock(transaction, request);
     if (!lock?.obtained) throw idempotencyConflict();
-    const outcome = await outcomeOf(transaction, () =>
-      perform({
-        ...context,
-        database: transaction,
-        eventCommitted: () => {
-          hasEvents = true;
-        },
-      }),
-    );
-    const sealed_answer = context.seal.close(JSON.stringify(kept(outcome)));
-    const [inserted] = await keep(transaction, { ...request, sealed_answer });
+    const outcome = await outcomeOf(transaction, () => perform(transaction));
+    const sealed_answer = seal.close(JSON.stringify(storedForm(outcome)));
+    const [inserted] = await store(transaction, { ...request, sealed_answer });
     if (!inserted) throw new Overtaken();
     return outcome;
   });
   try {
-    const outcome = await work;
-    if (hasEvents) context.eventCommitted();
-    return outcome;
+    return await work;
   } catch (error) {
     if (error instanceof Overtaken) return undefined;
     throw error;
@@ -123,8 +117,11 @@ async function performAndKeep(
 
 class Overtaken extends Error {}
 
-// A statement that fails would spoil the transaction, in which its refusal is to be kept.
-async function outcomeOf(transaction: Database, perform: () => Promise<Answer>): Promise<Answer | ApiError> {
+// A statement that fails would spoil the transaction, in which its refusal is to be stored.
+async function outcomeOf(
+  transaction: Database,
+  perform: () => Promise<OperationResponse>,
+): Promise<OperationResponse | ApiError> {
   await transaction.executeQuery(CompiledQuery.raw('savepoint performance'));
   try {
     return await perform();
@@ -136,19 +133,19 @@ async function outcomeOf(transaction: Database, perform: () => Promise<Answer>):
   }
 }
 
-type Kept = { answer: Answer } | { refusal: Omit<ApiError, 'message'> & { detail: string } };
+type StoredForm = { answer: OperationResponse } | { refusal: Omit<ApiError, 'message'> & { detail: string } };
 
-function kept(outcome: Answer | ApiError): Kept {
+function storedForm(outcome: OperationResponse | ApiError): StoredForm {
   if (!(outcome instanceof ApiError)) return { answer: outcome };
   return { refusal: { ...outcome, detail: outcome.message } };
 }
 
-function replay(kept: Kept): Answer {
-  const replayed = { 'Idempotency-Replayed': 'true' };
-  if ('answer' in kept) return { ...kept.answer, headers: { ...kept.answer.headers, ...replayed } };
-  const { status, title, code, detail, headers, errors } = kept.refusal;
+function replayed(stored: StoredForm): OperationResponse {
+  const mark = { 'Idempotency-Replayed': 'true' };
+  if ('answer' in stored) return { ...stored.answer, headers: { ...stored.answer.headers, ...mark } };
+  const { status, title, code, detail, headers, errors } = stored.refusal;
   throw new ApiError(status, title, code, detail, {
-    headers: { ...headers, ...replayed },
+    headers: { ...headers, ...mark },
     ...(errors && { errors }),
   });
 }
@@ -160,7 +157,7 @@ function reused(): ApiError {
 
 const lifetime = sql`interval '24 hours'`;
 
-const selectKept = statement<CallKey, { body_hash: Buffer; sealed_answer: Buffer }>((p) =>
+const selectStored = statement('idempotency.select', (p: Param<CallKey>) =>
   build
     .selectFrom('idempotency_key')
     .select(['body_hash', 'sealed_answer'])
@@ -171,7 +168,7 @@ const selectKept = statement<CallKey, { body_hash: Buffer; sealed_answer: Buffer
     .where('created_at', '>', sql<Date>`now() - ${lifetime}`),
 );
 
-const tryLock = statement<CallKey, { obtained: boolean }>((p) => {
+const tryLock = statement('idempotency.lock', (p: Param<CallKey>) => {
   const id = sql`concat_ws(' ', ${p('client_id', 'text')}, ${p('path', 'text')}, ${p('key', 'text')})`;
   return build.selectNoFrom(
     sql<boolean>`pg_try_advisory_xact_lock(hashtextextended(${id}, 0))`.as('obtained'),
@@ -179,7 +176,7 @@ const tryLock = statement<CallKey, { obtained: boolean }>((p) => {
 });
 
 // One that is too old to count may still be there, and gives way.
-const keep = statement<KeyedRequest & { sealed_answer: Buffer }, { key: string }>((p) =>
+const store = statement('idempotency.store', (p: Param<KeyedRequest & { sealed_answer: Buffer }>) =>
   build
     .insertInto('idempotency_key')
     .values({
@@ -203,7 +200,7 @@ const keep = statement<KeyedRequest & { sealed_answer: Buffer }, { key: string }
     .returning('key'),
 );
 
-const removeOld = statement<{ batch: number }, { key: string }>((p) =>
+const removeOld = statement('idempotency.removeOld', (p: Param<{ batch: number }>) =>
   build
     .deleteFrom('idempotency_key')
     .where(({ eb, refTuple }) =>

@@ -1,5 +1,5 @@
-import { parameterError } from './errors.ts';
 import type { Json } from '../db/json.ts';
+import { parameterError } from './errors.ts';
 
 /** What a list statement is asked for: the rows after `after` by id, one more than the page holds. */
 export interface PageRequest {

@@ -1,28 +1,28 @@
-import type { FastifyReply, FastifyRequest } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { components } from '../../generated/api.ts';
 import { type OperationId, operations } from '../../generated/operations.ts';
-import { refusedMediaType } from '../contract/bodies.ts';
 import {
   ApiError,
   badRequest,
   internalError,
-  locationNotEmpty,
-  notFound,
-  OAuthFault,
+  OAuthFailure,
   parameterError,
   payloadTooLarge,
   serviceUnavailable,
+  unsupportedMediaType,
 } from './errors.ts';
 
-/** Fastify's error handler: whatever was thrown becomes an answer that tells nothing internal. */
-export function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
-  if (thrown instanceof OAuthFault) return answerOAuthFault(thrown, reply);
+/** Fastify's error handler: whatever was thrown becomes a response that tells nothing internal. */
+export function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
+  if (thrown instanceof OAuthFailure) return sendOAuthFailure(thrown, reply);
   let error = translate(thrown, request);
   // Fastify runs no hooks for what it refuses while routing.
   reply.header('X-Request-Id', request.id);
   const operationId = request.routeOptions.config?.operationId;
   if (error.status === 422 && operationId) {
-    if (operationId === 'issueToken') return answerOAuthFault(asOAuthFault(error), reply);
+    if (operationId === 'issueToken') return sendOAuthFailure(asOAuthFailure(error), reply);
     error = documented(error, operationId);
   }
   if (error.status >= 500) request.log.error({ err: thrown }, error.message);
@@ -32,6 +32,12 @@ export function answerError(thrown: unknown, request: FastifyRequest, reply: Fas
     .headers(error.headers)
     .type('application/problem+json')
     .send(JSON.stringify(problem(error, request.id)));
+}
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    operationId?: OperationId;
+  }
 }
 
 /** The body of an error: RFC 9457 problem details, schema Error of the contract. */
@@ -50,8 +56,14 @@ export function problem(error: ApiError, requestId: string): components['schemas
 /** The refusal that a thrown error stands for; undefined for what failed on our side. */
 export function refusal(thrown: unknown): ApiError | undefined {
   if (thrown instanceof ApiError) return thrown.status < 500 ? thrown : undefined;
-  const { code = '', constraint = '' } = thrown as { code?: string; constraint?: string };
-  return constraintFaults[constraint]?.() ?? textFaults[code]?.();
+  const { code = '' } = thrown as { code?: string };
+  return textErrors[code]?.();
+}
+
+/** 415 naming what the operation takes. */
+export function refusedMediaType(request: FastifyRequest): ApiError {
+  const { operationId } = request.routeOptions.config;
+  return unsupportedMediaType((operationId && operations[operationId].body?.mediaTypes) ?? []);
 }
 
 // A toggle has no 422; a header of it that is not valid is a bad request.
@@ -60,18 +72,18 @@ function documented(error: ApiError, operationId: OperationId): ApiError {
 }
 
 // The token endpoint speaks RFC 6749, also of what its schema finds.
-function asOAuthFault({ errors = [], message }: ApiError): OAuthFault {
+function asOAuthFailure({ errors = [], message }: ApiError): OAuthFailure {
   const otherGrant = errors.some(({ field, code }) => field === '/grant_type' && code === 'const');
-  return new OAuthFault(otherGrant ? 'unsupported_grant_type' : 'invalid_request', message);
+  return new OAuthFailure(otherGrant ? 'unsupported_grant_type' : 'invalid_request', message);
 }
 
-function answerOAuthFault(fault: OAuthFault, reply: FastifyReply): FastifyReply {
-  if (fault.status === 401) reply.header('WWW-Authenticate', 'Basic realm="token endpoint"');
+function sendOAuthFailure(failure: OAuthFailure, reply: FastifyReply): FastifyReply {
+  if (failure.status === 401) reply.header('WWW-Authenticate', 'Basic realm="token endpoint"');
   return reply
-    .code(fault.status)
+    .code(failure.status)
     .header('Cache-Control', 'no-store')
     .type('application/json; charset=utf-8')
-    .send(JSON.stringify({ error: fault.error, error_description: fault.message }));
+    .send(JSON.stringify({ error: failure.error, error_description: failure.message }));
 }
 
 function translate(thrown: unknown, request: FastifyRequest): ApiError {
@@ -80,13 +92,13 @@ function translate(thrown: unknown, request: FastifyRequest): ApiError {
   const { code = '', message = '' } = thrown as { code?: string; message?: string };
   return (
     refusal(thrown) ??
-    fastifyFaults[code]?.(request) ??
+    fastifyErrors[code]?.(request) ??
     (databaseAway(code, message) ? serviceUnavailable() : internalError())
   );
 }
 
-// The schemas refuse these already; a value that slips through still gets an answer that names the fault.
-const textFaults: Record<string, () => ApiError> = {
+// The schemas refuse these already; a value that slips through still gets an answer that names the failure.
+const textErrors: Record<string, () => ApiError> = {
   '22021': () =>
     parameterError([{ field: '', code: 'characters', message: 'holds a character that text cannot' }]),
   '22P05': () =>
@@ -94,21 +106,7 @@ const textFaults: Record<string, () => ApiError> = {
   '22003': () => parameterError([{ field: '', code: 'range', message: 'holds a number out of range' }]),
 };
 
-const externalIdTaken = () =>
-  parameterError([{ field: '/external_id', code: 'taken', message: 'is in use by another record here' }]);
-
-const constraintFaults: Record<string, () => ApiError> = {
-  item_category: () =>
-    parameterError([{ field: '/category_id', code: 'not_found', message: 'is not a category of this menu' }]),
-  menu_location: locationNotEmpty,
-  category_menu: () => notFound('There is no such menu.'),
-  location_external_id: externalIdTaken,
-  menu_external_id: externalIdTaken,
-  category_external_id: externalIdTaken,
-  item_external_id: externalIdTaken,
-};
-
-const fastifyFaults: Record<string, (request: FastifyRequest) => ApiError> = {
+const fastifyErrors: Record<string, (request: FastifyRequest) => ApiError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: (request) => payloadTooLarge(request.routeOptions.bodyLimit ?? 0),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: refusedMediaType,
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => badRequest('The body is not as long as Content-Length says.'),
@@ -126,3 +124,38 @@ function databaseAway(code: string, message: string): boolean {
     )
   );
 }
+
+/** For errors of the HTTP parser, before there is a request: the response is written by hand. */
+export function sendParserError(
+  this: FastifyInstance,
+  error: Error & { code?: string },
+  socket: Socket,
+): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy(error);
+  const refused = parserErrors[error.code ?? ''] ?? badRequest('The request is not valid HTTP/1.1.');
+  const requestId = `req_${randomUUID()}`;
+  const body = JSON.stringify(problem(refused, requestId));
+  this.log.info(
+    { code: error.code, status: refused.status, reqId: requestId },
+    'request refused by the HTTP parser',
+  );
+  socket.end(
+    `HTTP/1.1 ${refused.status} ${refused.title}\r\nX-Request-Id: ${requestId}\r\nConnection: close\r\n` +
+      `Content-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+  );
+}
+
+const parserErrors: Record<string, ApiError> = {
+  HPE_HEADER_OVERFLOW: new ApiError(
+    431,
+    'Request Header Fields Too Large',
+    'headers_too_large',
+    'The request line and headers may hold 16 KiB.',
+  ),
+  ERR_HTTP_REQUEST_TIMEOUT: new ApiError(
+    408,
+    'Request Timeout',
+    'request_timeout',
+    'The request took too long to arrive.',
+  ),
+};

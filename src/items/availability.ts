@@ -1,7 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
-import { type FieldError, parameterError } from '../http/errors.ts';
 import type { AnyJson } from '../db/json.ts';
-import { available, itemJson, storedItemJson } from './item.ts';
+import { type FieldError, parameterError } from '../http/errors.ts';
+import { hasChanged } from '../records/update.ts';
+import type { EventType } from '../records/write.ts';
+import { describingFields, isAvailable, itemJson, storedItemJson } from './item.ts';
 
 interface Availability {
   is_available?: boolean;
@@ -13,12 +15,12 @@ interface Availability {
  * @throws 422
  */
 export function requireSensibleAbsence(body: Availability): void {
-  const errors = absenceFaults(body, '');
+  const errors = absenceErrors(body, '');
   if (errors.length > 0) throw parameterError(errors);
 }
 
-/** The faults of an absence; `pointer` leads to its object in the body. */
-export function absenceFaults(
+/** The errors of an absence; `pointer` leads to its object in the body. */
+export function absenceErrors(
   { is_available, unavailable_until }: Availability,
   pointer: string,
 ): FieldError[] {
@@ -36,8 +38,17 @@ export function absenceFaults(
  * Whether the update of an item has switched it: as the last event told, or as readers saw it. The two differ from the
  * moment an absence is over until that is written down.
  */
-export function switched(): RawBuilder<boolean> {
-  return sql`(old.is_available <> new.is_available or ${available('old')} <> new.is_available)`;
+export function hasSwitched(): RawBuilder<boolean> {
+  return sql`(old.is_available <> new.is_available or ${isAvailable('old')} <> new.is_available)`;
+}
+
+/** The events of an update that may change any field. A planned return that changes with the switch belongs to it. */
+export function itemEventTypes(): RawBuilder<EventType[]> {
+  return sql`array_remove(array[
+    case when ${hasSwitched()} then 'item.toggled' end,
+    case when ${hasChanged(describingFields)}
+      or not ${hasSwitched()} and old.unavailable_until is distinct from new.unavailable_until
+      then 'item.updated' end], null)`;
 }
 
 /** The fields that the update of an item has changed: of one that is off now, as readers saw them before. */

@@ -1,11 +1,12 @@
-import { type Expression, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
-import type { Caller } from '../accounts/caller.ts';
-import { type Reach, reachOf, requireReach, withinReach } from '../records/reach.ts';
-import type { Database } from '../db/database.ts';
-import { build, statement } from '../db/statement.ts';
-import { change, type EventType, noPrevious } from '../records/write.ts';
-import { type AnyJson, columns, created, type Json, jsonObject, rfc3339 } from '../db/json.ts';
+import { columns, type Json, jsonObject, rfc3339, spacedDateTime } from '../db/json.ts';
+import type { Caller } from '../http/caller.ts';
+import { type ApiError, parameterError } from '../http/errors.ts';
+import { externalIdTaken } from '../records/constraints.ts';
+import { type Reach, reachOf } from '../records/reach.ts';
+import { type RecordKind, requireRecord } from '../records/record-kind.ts';
+import type { FieldTypes } from '../records/update.ts';
 
 export type Item = components['schemas']['Item'];
 
@@ -19,73 +20,40 @@ export function itemKey(params: { menu_id: number; item_id: number }, caller: Ca
   return { menu_id: params.menu_id, item_id: params.item_id, ...reachOf(caller) };
 }
 
-/**
- * A row of `item` as the API shows it. An item whose `unavailable_until` has passed reads as available, also
- * before a worker has written so.
- */
-export function itemJson(row = 'item'): RawBuilder<Json<Item>> {
-  const item = columns('item', row);
-  const until = sql<Date | null>`case when not ${lapsed(row)} then ${item.unavailable_until} end`;
-  return jsonObject<Item>({
-    ...itemFields(row),
-    is_available: available(row),
-    unavailable_until: rfc3339(until),
-  });
-}
+/** What callers may say of an item: each field is a column, here with its SQL type. */
+export const itemFields = {
+  category_id: 'bigint',
+  name: 'text',
+  description: 'text',
+  price: 'numeric',
+  photo_url: 'text',
+  allergens: 'text[]',
+  dietary_tags: 'text[]',
+  is_available: 'boolean',
+  unavailable_until: 'timestamptz',
+  sort_order: 'integer',
+  external_id: 'text',
+} as const satisfies FieldTypes<components['schemas']['ItemUpdate']>;
 
-/** A row of `item` with its availability as it is stored, which is what the last event told. */
-export function storedItemJson(row: string): RawBuilder<Json<Item>> {
-  return jsonObject<Item>(itemFields(row));
-}
-
-/** Whether the item is available at this moment. */
-export function available(row = 'item'): RawBuilder<boolean> {
-  return sql`(${columns('item', row).is_available} or ${lapsed(row)})`;
-}
-
-/** Whether the time of the item's absence is over. */
-export function lapsed(row = 'item'): RawBuilder<boolean> {
-  return sql`coalesce(${columns('item', row).unavailable_until} <= now(), false)`;
-}
-
-/** The ETag of an item, quotes included. */
-export function itemTag(row = 'item'): RawBuilder<string> {
-  return sql`'"' || ${columns('item', row).version} || case when ${lapsed(row)} then '-restored' else '' end || '"'`;
-}
-
-/** What the CTE that writes items returns for recordEvents; `row` is 'old' when it deletes. */
-export function changedItem(
-  eventTypes: Expression<EventType[]>,
-  previous: Expression<AnyJson | null> = noPrevious,
-  row: 'new' | 'old' = 'new',
-): ReturnType<typeof change> {
-  const item = columns('item', row);
-  return change({
-    account_id: item.account_id,
-    location_id: item.location_id,
-    menu_id: item.menu_id,
-    record: sql`'item:' || ${item.item_id}`,
-    event_types: eventTypes,
-    data: itemJson(row),
-    previous,
-  });
-}
-
-/** @throws 404 or 403 when the caller finds no such item in this menu. */
-export async function requireItem(database: Database, key: ItemKey): Promise<void> {
-  const [row] = await selectReach(database, key);
-  requireReach(row, 'item');
-}
-
-const selectReach = statement<ItemKey, { within_reach: boolean }>((p) =>
-  build
-    .selectFrom('item')
-    .select(withinReach(p, 'item').as('within_reach'))
-    .where('item_id', '=', p('item_id', 'bigint'))
-    .where('menu_id', '=', p('menu_id', 'bigint')),
+/** The fields that say whether the item can be had now; the others describe it. */
+export const availabilityFields: readonly string[] = ['is_available', 'unavailable_until'];
+export const describingFields = Object.keys(itemFields).filter(
+  (field) => !availabilityFields.includes(field),
 );
 
-function itemFields(row: string) {
+/** What a new item is where nothing is said; without a place it comes after the last of its category. */
+export const itemDefaults = {
+  description: '',
+  photo_url: null,
+  allergens: [],
+  dietary_tags: [],
+  unavailable_until: null,
+  sort_order: null,
+  external_id: null,
+};
+
+/** The fields of a row of `item`, with its availability as it is stored, which is what the last event told. */
+function storedItem(row: string) {
   const item = columns('item', row);
   return {
     item_id: item.item_id,
@@ -99,10 +67,70 @@ function itemFields(row: string) {
     dietary_tags: item.dietary_tags,
     is_available: item.is_available,
     sort_order: item.sort_order,
-    created: created(item.created_at),
+    created: spacedDateTime(item.created_at),
     external_id: item.external_id,
     unavailable_until: rfc3339(item.unavailable_until),
     updated_at: rfc3339(item.updated_at),
     version: item.version,
   };
 }
+
+/**
+ * The fields as readers see them. An item whose `unavailable_until` has passed reads as available, also before a
+ * worker has written so.
+ */
+export function shownItem(row = 'item') {
+  return {
+    ...storedItem(row),
+    is_available: isAvailable(row),
+    unavailable_until: rfc3339(pendingReturn(row)),
+  };
+}
+
+export function itemJson(row = 'item'): RawBuilder<Json<Item>> {
+  return jsonObject<Item>(shownItem(row));
+}
+
+export function storedItemJson(row = 'item'): RawBuilder<Json<Item>> {
+  return jsonObject<Item>(storedItem(row));
+}
+
+/** Whether the item is available at this moment. */
+export function isAvailable(row = 'item'): RawBuilder<boolean> {
+  return sql`(${columns('item', row).is_available} or ${hasReturned(row)})`;
+}
+
+/** Whether the time of the item's absence is over. */
+export function hasReturned(row = 'item'): RawBuilder<boolean> {
+  return sql`coalesce(${columns('item', row).unavailable_until} <= now(), false)`;
+}
+
+/** When the item returns, if that is yet to come. */
+export function pendingReturn(row = 'item'): RawBuilder<Date | null> {
+  return sql`case when not ${hasReturned(row)} then ${columns('item', row).unavailable_until} end`;
+}
+
+/** The ETag of an item, quotes included. */
+export function itemETag(row = 'item'): RawBuilder<string> {
+  return sql`'"' || ${columns('item', row).version} || case when ${hasReturned(row)} then '-restored' else '' end || '"'`;
+}
+
+export const items: RecordKind<ItemKey, Item> = {
+  table: 'item',
+  path: ['item_id', 'menu_id'],
+  json: itemJson,
+  eTag: itemETag,
+  constraints: {
+    item_external_id: externalIdTaken,
+    item_category: notInMenu,
+  },
+};
+
+export function notInMenu(): ApiError {
+  return parameterError([
+    { field: '/category_id', code: 'not_found', message: 'is not a category of this menu' },
+  ]);
+}
+
+/** @throws 404 or 403 when the caller finds no such item in this menu. */
+export const requireItem = requireRecord<ItemKey>('items.requireItem', items);

@@ -1,59 +1,62 @@
 import { type RawBuilder, sql } from 'kysely';
-import { reachOf } from '../records/reach.ts';
+import { build, filteredStatement, type Param } from '../db/statement.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { page, pageRequest } from '../http/pagination.ts';
+import { type ListRow, type PageRequest, page, pageRequest } from '../http/pagination.ts';
 import { ok } from '../http/reply.ts';
-import { requireMenu } from '../menus/menu.ts';
-import { available, itemJson } from './item.ts';
+import { type MenuKey, requireMenu } from '../records/menu-reach.ts';
+import { reachOf, withinReach } from '../records/reach.ts';
+import { type Item, isAvailable, itemJson } from './item.ts';
 
 export async function listItems(call: Call<'listItems'>): Promise<Reply<'listItems'>> {
   const { database, params, query, caller, url } = call;
   const wanted = pageRequest(query);
-  const { account_id, location_ids } = reachOf(caller);
-  const rows = await database
-    .selectFrom('item')
-    .select(['item_id as id', itemJson().as('resource')])
-    .where('menu_id', '=', params.menu_id)
-    .where('account_id', '=', account_id)
-    .where('item_id', '>', wanted.after)
-    .where(sql<boolean>`(${location_ids}::bigint[] is null or location_id = any (${location_ids}))`)
-    .where((eb) => eb.and(conditions(query)))
-    .orderBy('item_id')
-    .limit(wanted.limit)
-    .execute();
+  const key = { ...params, ...reachOf(caller) };
+  const rows = await selectItems(database, { ...query, ...key, ...wanted });
   // Only an empty page needs to know why.
-  if (rows.length === 0) await requireMenu(database, params.menu_id, caller);
+  if (rows.length === 0) await requireMenu(database, key);
   const { body, headers } = page(rows, wanted, url);
   return ok(body, headers);
 }
 
-// Only the filters that were given are in the statement, so that each can use its index.
-function conditions(query: Call<'listItems'>['query']): RawBuilder<boolean>[] {
-  return [
-    ...given(query.category_id, (id) => sql`category_id = ${id}`),
-    ...given(query.is_available, (wanted) => sql`${available()} = ${wanted}`),
-    ...given(query.dietary_tag, (tags) => sql`dietary_tags @> ${tags}::text[]`),
-    ...given(query.allergen_free, declaredFreeOf),
-    ...given(query.external_id, (id) => sql`external_id = ${id}`),
-    ...given(query.updated_since, (since) => sql`updated_at >= ${since}::timestamptz`),
-    ...given(query.q, matches),
-  ];
-}
+type Query = Omit<Call<'listItems'>['query'], 'limit' | 'cursor'>;
+type Filter = keyof Query;
+type Values = MenuKey & PageRequest & Query;
 
-function given<T>(value: T | undefined, condition: (value: T) => RawBuilder<boolean>): RawBuilder<boolean>[] {
-  return value === undefined ? [] : [condition(value)];
-}
+const conditions: Record<Filter, (p: Param<Required<Values>>) => RawBuilder<boolean>> = {
+  category_id: (p) => sql`category_id = ${p('category_id', 'bigint')}`,
+  is_available: (p) => sql`${isAvailable()} = ${p('is_available', 'boolean')}`,
+  dietary_tag: (p) => sql`dietary_tags @> ${p('dietary_tag', 'text[]')}`,
+  allergen_free: (p) => declaredFreeOf(p('allergen_free', 'text[]')),
+  external_id: (p) => sql`external_id = ${p('external_id', 'text')}`,
+  updated_since: (p) => sql`updated_at >= ${p('updated_since', 'timestamptz')}`,
+  q: (p) => matches(p('q', 'text')),
+};
+
+const selectItems = filteredStatement<Values, ListRow<Item>, Filter>(
+  'items.listItems',
+  Object.keys(conditions) as Filter[],
+  (p, given) =>
+    build
+      .selectFrom('item')
+      .select(['item_id as id', itemJson().as('resource')])
+      .where('menu_id', '=', p('menu_id', 'bigint'))
+      .where(withinReach(p, 'item'))
+      .where('item_id', '>', p('after', 'bigint'))
+      .where((eb) => eb.and(given.map((filter) => conditions[filter](p))))
+      .orderBy('item_id')
+      .limit(p('limit', 'bigint')),
+);
 
 // An empty list declares nothing, so it is no "free from"; another spelling of a label must not hide an allergen.
-function declaredFreeOf(allergens: string[]): RawBuilder<boolean> {
+function declaredFreeOf(allergens: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql`(allergens <> '{}' and not exists (
-    select from unnest(allergens) as declared, unnest(${allergens}::text[]) as avoided
+    select from unnest(allergens) as declared, unnest(${allergens}) as avoided
     where btrim(search_text(declared)) = btrim(search_text(avoided))))`;
 }
 
 // The index is of both texts in one, where a match could begin in the name and end in the description.
-function matches(q: string): RawBuilder<boolean> {
+function matches(q: RawBuilder<unknown>): RawBuilder<boolean> {
   const pattern = sql`'%' || regexp_replace(search_text(${q}), '([\\\\%_])', '\\\\\\1', 'g') || '%'`;
-  return sql`search_text(name || ' ' || description) like ${pattern}
-    and (search_text(name) like ${pattern} or search_text(description) like ${pattern})`;
+  return sql`(search_text(name || ' ' || description) like ${pattern}
+    and (search_text(name) like ${pattern} or search_text(description) like ${pattern}))`;
 }

@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
-import { build, statement } from '../db/statement.ts';
-import { recordEvents } from '../records/write.ts';
-import { touchMenus } from '../menus/menu.ts';
+import { build } from '../db/statement.ts';
+import { change, write } from '../records/write.ts';
 import { previousFields } from './availability.ts';
-import { changedItem } from './item.ts';
+import { items } from './item.ts';
 
 /**
  * Writes down what readers see already: items whose `unavailable_until` has passed are available again, each with
@@ -16,36 +15,32 @@ export async function restoreDueItems(database: Database): Promise<number> {
   return restored.length;
 }
 
-const restore = statement<{ request_id: string | null }, { item_id: number }>((p) =>
-  build
-    .with('changed', (db) =>
-      db
-        .updateTable('item')
-        .set({
-          is_available: true,
-          unavailable_until: null,
-          version: sql`item.version + 1`,
-          updated_at: sql`clock_timestamp()`,
-        })
-        // Only this writes to several menus at once, and two could lock them in different orders.
-        .where(sql<boolean>`(select pg_try_advisory_xact_lock(hashtextextended('restore items', 0)))`)
-        .where(({ eb, refTuple }) =>
-          eb(refTuple('item.item_id', 'item.account_id'), 'in', (db) =>
-            db
-              .selectFrom('item as due')
-              .select(['due.item_id', 'due.account_id'])
-              .where('due.unavailable_until', '<=', sql<Date>`now()`)
-              .orderBy('due.item_id')
-              .limit(500)
-              .forUpdate()
-              .skipLocked()
-              .$asTuple('item_id', 'account_id'),
-          ),
-        )
-        .returning([...changedItem(sql`array['item.toggled']`, previousFields()), 'item.item_id']),
-    )
-    .with('recorded', () => recordEvents('changed', p))
-    .with('touched', () => touchMenus('changed'))
-    .selectFrom('changed')
-    .select('item_id'),
+const restore = write(
+  'items.restoreDueItems',
+  () =>
+    build
+      .updateTable('item')
+      .set({
+        is_available: true,
+        unavailable_until: null,
+        version: sql`item.version + 1`,
+        updated_at: sql`clock_timestamp()`,
+      })
+      // Only this writes to several menus at once, and two could lock them in different orders.
+      .where(sql<boolean>`(select pg_try_advisory_xact_lock(hashtextextended('restore items', 0)))`)
+      .where(({ eb, refTuple }) =>
+        eb(refTuple('item.item_id', 'item.account_id'), 'in', (db) =>
+          db
+            .selectFrom('item as due')
+            .select(['due.item_id', 'due.account_id'])
+            .where('due.unavailable_until', '<=', sql<Date>`now()`)
+            .orderBy('due.item_id')
+            .limit(500)
+            .forUpdate()
+            .skipLocked()
+            .$asTuple('item_id', 'account_id'),
+        ),
+      )
+      .returning(change(items, 'item.toggled', { previous: previousFields() })),
+  ['record'],
 );

@@ -1,18 +1,19 @@
 import { sql } from 'kysely';
-import { build, statement } from '../db/statement.ts';
-import { recordEvents } from '../records/write.ts';
+import { data } from '../db/json.ts';
+import { build, type Param } from '../db/statement.ts';
 import { forbidden } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, type Json } from '../db/json.ts';
 import { created } from '../http/reply.ts';
+import { onConstraint } from '../records/constraints.ts';
+import { change, type Written, write } from '../records/write.ts';
 import { completeAddress } from './address.ts';
-import { changedLocation, type Location, locationTag } from './location.ts';
+import { type Location, locationETag, locations } from './location.ts';
 import { requireStandardCodes } from './standards.ts';
 
 export async function createLocation(call: Call<'createLocation'>): Promise<Reply<'createLocation'>> {
-  const { database, body, caller, requestId, eventCommitted } = call;
+  const { database, body, caller, requestId } = call;
   if (caller.locationIds) {
-    throw forbidden('This client may act on certain locations only, so it cannot make new ones.');
+    throw forbidden('This client may act on certain locations only, so it cannot create new ones.');
   }
   requireStandardCodes(body);
   const [row] = await insert(database, {
@@ -26,25 +27,17 @@ export async function createLocation(call: Call<'createLocation'>): Promise<Repl
     request_id: requestId,
   });
   if (!row) throw new Error('insert returned no row');
-  eventCommitted();
-  return created(data(row.location), { ETag: row.etag, Location: `/api/v1/locations/${row.location_id}` });
+  return created(data(row.resource), { ETag: row.etag, Location: `/api/v1/locations/${row.id}` });
 }
 
-interface NewLocation {
-  account_id: number;
-  name: string;
-  address: Location['address'];
-  phone: string | null;
-  timezone: string;
-  currency: string;
-  external_id: string | null;
-  request_id: string;
-}
+type NewLocation = { account_id: number } & Written &
+  Pick<Location, 'name' | 'address' | 'phone' | 'timezone' | 'currency' | 'external_id'>;
 
-const insert = statement<NewLocation, { location_id: number; etag: string; location: Json<Location> }>((p) =>
-  build
-    .with('changed', (db) =>
-      db
+const insert = onConstraint(
+  write(
+    'locations.createLocation',
+    (p: Param<NewLocation>) =>
+      build
         .insertInto('location')
         .values({
           account_id: p('account_id', 'bigint'),
@@ -55,9 +48,12 @@ const insert = statement<NewLocation, { location_id: number; etag: string; locat
           currency: p('currency', 'text'),
           external_id: p('external_id', 'text'),
         })
-        .returning([...changedLocation(sql`array['location.created']`), locationTag().as('etag')]),
-    )
-    .with('recorded', () => recordEvents('changed', p))
-    .selectFrom('changed')
-    .select([sql<number>`location_id`.as('location_id'), 'etag', sql<Json<Location>>`data`.as('location')]),
+        .returning([
+          ...change(locations, 'location.created'),
+          'location_id as id',
+          locationETag('new').as('etag'),
+        ]),
+    ['id', 'etag', 'resource'],
+  ),
+  locations.constraints,
 );

@@ -1,10 +1,11 @@
-import { reachOf, requireReach, withinReach } from '../records/reach.ts';
-import { build, statement } from '../db/statement.ts';
+import { data } from '../db/json.ts';
+import { build, type Param, statement } from '../db/statement.ts';
 import { isCurrent } from '../http/conditional.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, type Json } from '../db/json.ts';
 import { notModified, ok } from '../http/reply.ts';
-import { type Location, type LocationKey, locationJson, locationTag } from './location.ts';
+import { requireReach, withinReach } from '../records/reach.ts';
+import { isAtPath } from '../records/record-kind.ts';
+import { type LocationKey, locationETag, locationJson, locationKey, locations } from './location.ts';
 
 export async function getLocation({
   database,
@@ -12,22 +13,19 @@ export async function getLocation({
   caller,
   headers,
 }: Call<'getLocation'>): Promise<Reply<'getLocation'>> {
-  const [found] = await selectLocation(database, { ...params, ...reachOf(caller) });
+  const [found] = await selectLocation(database, locationKey(params, caller));
   const row = requireReach(found, 'location');
   if (isCurrent(headers['if-none-match'], row.etag)) return notModified(row.etag);
-  return ok(data(row.location), { ETag: row.etag });
+  return ok(data(row.resource), { ETag: row.etag });
 }
 
-const selectLocation = statement<
-  LocationKey,
-  { within_reach: boolean; etag: string; location: Json<Location> }
->((p) =>
+const selectLocation = statement('locations.getLocation', (p: Param<LocationKey>) =>
   build
     .selectFrom('location')
     .select([
       withinReach(p, 'location').as('within_reach'),
-      locationTag().as('etag'),
-      locationJson().as('location'),
+      locationETag().as('etag'),
+      locationJson().as('resource'),
     ])
-    .where('location_id', '=', p('location_id', 'bigint')),
+    .where(isAtPath(locations, p)),
 );

@@ -1,9 +1,9 @@
-import { type Reach, reachOf, withinReach } from '../records/reach.ts';
-import { build, statement } from '../db/statement.ts';
+import { build, type Param, statement } from '../db/statement.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { type ListRow, type PageRequest, page, pageRequest } from '../http/pagination.ts';
+import { type PageRequest, page, pageRequest } from '../http/pagination.ts';
 import { ok } from '../http/reply.ts';
-import { type Location, locationJson } from './location.ts';
+import { type Reach, reachOf, withinReach } from '../records/reach.ts';
+import { locationJson } from './location.ts';
 
 export async function listLocations({
   database,
@@ -17,7 +17,7 @@ export async function listLocations({
   return ok(body, headers);
 }
 
-const selectLocations = statement<PageRequest & Reach, ListRow<Location>>((p) =>
+const selectLocations = statement('locations.listLocations', (p: Param<PageRequest & Reach>) =>
   build
     .selectFrom('location')
     .select(['location_id as id', locationJson().as('resource')])

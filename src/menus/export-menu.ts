@@ -1,26 +1,27 @@
-import { reachOf, requireReach } from '../records/reach.ts';
 import { isCurrent } from '../http/conditional.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { notModified, ok, okAs } from '../http/reply.ts';
+import { requireReach } from '../records/reach.ts';
 import { contentOf } from './content/document.ts';
+import { representationETag } from './content/etags.ts';
 import { readStored } from './content/stored.ts';
-import { tagOf } from './content/etags.ts';
 import { writeCsv } from './content/write-csv.ts';
-import { selectMenuTag } from './menu-detail.ts';
+import { menuKey } from './menu.ts';
+import { selectMenuETag } from './menu-detail.ts';
 
 /** The whole menu as one document, in the form that importMenu takes. */
 export async function exportMenu(call: Call<'exportMenu'>): Promise<Reply<'exportMenu'>> {
   const { database, params, query, caller, headers, mediaType } = call;
-  const key = { ...params, ...reachOf(caller) };
+  const key = menuKey(params, caller);
   if (headers['if-none-match'] !== undefined) {
-    const [current] = await selectMenuTag(database, key);
-    const etag = tagOf(requireReach(current, 'menu').etag, mediaType);
+    const [current] = await selectMenuETag(database, key);
+    const etag = representationETag(requireReach(current, 'menu').etag, mediaType);
     if (isCurrent(headers['if-none-match'], etag)) return notModified(etag);
   }
   const stored = requireReach(await readStored(database, key), 'menu');
   const withAvailability = query.availability ?? false;
   const content = contentOf(stored, { withAvailability });
-  const etag = tagOf(stored.etag, mediaType);
+  const etag = representationETag(stored.etag, mediaType);
   return mediaType === 'text/csv'
     ? okAs(mediaType, writeCsv(content, { withAvailability }), { ETag: etag })
     : ok({ data: content }, { ETag: etag });

@@ -1,34 +1,33 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
-import { withinReach } from '../records/reach.ts';
 import { type CategoryDetail, categoryDetailJson } from '../categories/category.ts';
-import { build, statement } from '../db/statement.ts';
 import { type Json, jsonObject } from '../db/json.ts';
-import { type MenuKey, menuFields, menuTag } from './menu.ts';
+import { build, type Param, statement } from '../db/statement.ts';
+import type { MenuKey } from '../records/menu-reach.ts';
+import { withinReach } from '../records/reach.ts';
+import { isAtPath } from '../records/record-kind.ts';
+import { menuETag, menus, shownMenu } from './menu.ts';
 
 export type MenuDetail = components['schemas']['MenuDetail'];
 
 /** The current ETag alone, without the building of the body. */
-export const selectMenuTag = statement<MenuKey, { within_reach: boolean; etag: string }>((p) =>
+export const selectMenuETag = statement('menus.menuETag', (p: Param<MenuKey>) =>
   build
     .selectFrom('menu')
-    .select([withinReach(p, 'menu').as('within_reach'), menuTag().as('etag')])
-    .where('menu_id', '=', p('menu_id', 'bigint')),
+    .select([withinReach(p, 'menu').as('within_reach'), menuETag().as('etag')])
+    .where(isAtPath(menus, p)),
 );
 
 /** The whole menu in one query, in display order. */
-export const selectMenuDetail = statement<
-  MenuKey,
-  { within_reach: boolean; etag: string; menu: Json<MenuDetail> }
->((p) =>
+export const selectMenuDetail = statement('menus.menuDetail', (p: Param<MenuKey>) =>
   build
     .selectFrom('menu')
     .select([
       withinReach(p, 'menu').as('within_reach'),
-      menuTag().as('etag'),
-      jsonObject<MenuDetail>({ ...menuFields(), categories: categoriesJson() }).as('menu'),
+      menuETag().as('etag'),
+      jsonObject<MenuDetail>({ ...shownMenu(), categories: categoriesJson() }).as('resource'),
     ])
-    .where('menu_id', '=', p('menu_id', 'bigint')),
+    .where(isAtPath(menus, p)),
 );
 
 function categoriesJson(): RawBuilder<Json<CategoryDetail[]>> {

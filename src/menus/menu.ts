@@ -1,19 +1,31 @@
-import { type Expression, type RawBuilder, sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
-import type { Caller } from '../accounts/caller.ts';
-import { type Reach, reachOf, requireReach, withinReach } from '../records/reach.ts';
-import type { Database } from '../db/database.ts';
-import { build, statement } from '../db/statement.ts';
-import { change, type EventType, noPrevious } from '../records/write.ts';
-import { type AnyJson, columns, created, type Json, jsonObject, rfc3339 } from '../db/json.ts';
+import { columns, type Json, jsonObject, rfc3339, spacedDateTime } from '../db/json.ts';
+import type { Caller } from '../http/caller.ts';
+import { externalIdTaken } from '../records/constraints.ts';
+import type { MenuKey } from '../records/menu-reach.ts';
+import { reachOf } from '../records/reach.ts';
+import type { RecordKind } from '../records/record-kind.ts';
+import { type FieldTypes, hasChanged } from '../records/update.ts';
+import type { EventType } from '../records/write.ts';
 
 export type Menu = components['schemas']['Menu'];
 
-/** Path of one menu and who asks. */
-export type MenuKey = { menu_id: number } & Reach;
+export function menuKey({ menu_id }: { menu_id: number }, caller: Caller): MenuKey {
+  return { menu_id, ...reachOf(caller) };
+}
 
-/** The fields of a menu as the API shows them, without its content. */
-export function menuFields(row = 'menu') {
+/** What callers may say of a menu: each field is a column, here with its SQL type. */
+export const menuFields = {
+  name: 'text',
+  description: 'text',
+  is_active: 'boolean',
+  sort_order: 'integer',
+  external_id: 'text',
+} as const satisfies FieldTypes<components['schemas']['MenuUpdate']>;
+
+/** The fields of a row of `menu`, without its content. */
+export function shownMenu(row = 'menu') {
   const menu = columns('menu', row);
   return {
     menu_id: menu.menu_id,
@@ -23,69 +35,38 @@ export function menuFields(row = 'menu') {
     is_active: menu.is_active,
     sort_order: menu.sort_order,
     external_id: menu.external_id,
-    created: created(menu.created_at),
+    created: spacedDateTime(menu.created_at),
     updated_at: rfc3339(menu.updated_at),
     version: menu.version,
   };
 }
 
-/** A row of `menu` as the API shows it. */
 export function menuJson(row = 'menu'): RawBuilder<Json<Menu>> {
-  return jsonObject<Menu>(menuFields(row));
+  return jsonObject<Menu>(shownMenu(row));
 }
 
 /**
  * The ETag of a whole menu, quotes included. It counts the changes inside and the items whose
  * `unavailable_until` has passed, since those read as available before anything is written.
  */
-export function menuTag(row = 'menu'): RawBuilder<string> {
+export function menuETag(row = 'menu'): RawBuilder<string> {
   const menu = columns('menu', row);
   return sql`'"' || ${menu.content_version} || '-' || (
     select count(*) from item where item.menu_id = ${menu.menu_id} and item.unavailable_until <= now()) || '"'`;
 }
 
-/** What the CTE that writes menus returns for recordEvents; `row` is 'old' when it deletes. */
-export function changedMenu(
-  eventTypes: Expression<EventType[]>,
-  previous: Expression<AnyJson | null> = noPrevious,
-  row: 'new' | 'old' = 'new',
-): ReturnType<typeof change> {
-  const menu = columns('menu', row);
-  return change({
-    account_id: menu.account_id,
-    location_id: menu.location_id,
-    menu_id: menu.menu_id,
-    record: sql`'menu:' || ${menu.menu_id}`,
-    event_types: eventTypes,
-    data: menuJson(row),
-    previous,
-  });
-}
+export const menus: RecordKind<MenuKey, Menu> = {
+  table: 'menu',
+  path: ['menu_id'],
+  json: menuJson,
+  eTag: menuETag,
+  constraints: { menu_external_id: externalIdTaken },
+};
 
-/**
- * The CTE that marks the menus of the CTE `changes` as changed inside.
- *
- * Every write locks in one order, so that none waits for another in a circle: categories, items, menus, each by id.
- * The arrays are complete, and with them every change, before the first menu is locked. A menu is locked by its update
- * alone: `for no key update` first would follow newer versions of the row while it queues at the older one, where the
- * update itself must pass once more.
- */
-export function touchMenus(changes: string): RawBuilder<Record<string, unknown>> {
-  return sql`(
-    update menu set content_version = content_version + 1
-    where menu_id = any (array(select menu_id from ${sql.table(changes)}))
-      and account_id = any (array(select account_id from ${sql.table(changes)})))`;
+/** The events of an update that may change any field. */
+export function menuEventTypes(): RawBuilder<EventType[]> {
+  const describing = Object.keys(menuFields).filter((field) => field !== 'is_active');
+  return sql`array_remove(array[
+    case when old.is_active <> new.is_active then 'menu.toggled' end,
+    case when ${hasChanged(describing)} then 'menu.updated' end], null)`;
 }
-
-/** @throws 404 or 403 when the caller finds no such menu. */
-export async function requireMenu(database: Database, menu_id: number, caller: Caller): Promise<void> {
-  const [row] = await selectReach(database, { menu_id, ...reachOf(caller) });
-  requireReach(row, 'menu');
-}
-
-const selectReach = statement<MenuKey, { within_reach: boolean }>((p) =>
-  build
-    .selectFrom('menu')
-    .select(withinReach(p, 'menu').as('within_reach'))
-    .where('menu_id', '=', p('menu_id', 'bigint')),
-);

@@ -1,5 +1,6 @@
 import type { components } from '../../generated/api.ts';
 import { type FieldError, parameterError } from '../http/errors.ts';
+import { orderedPositions } from '../records/positions.ts';
 
 type CategoryOrder = components['schemas']['CategoryOrder'];
 
@@ -74,27 +75,15 @@ function namingFaults(
   return [...wrong, ...missing];
 }
 
-const highest = 2_147_483_647;
-
-/**
- * Deals out the sort orders that the records have already, so that what is in place keeps its own; a newcomer comes
- * right after the one before it. Equal ones show in the order of ids, so one is used twice only where that is the
- * wanted order.
- */
 function withSortOrders(
   ids: number[],
   places: ReadonlyMap<number, { sort_order: number }>,
 ): { id: number; sort_order: number }[] {
-  const held = ids.flatMap((id) => places.get(id)?.sort_order ?? []);
-  const dealt = held.toSorted((a, b) => a - b).values();
-  let last = { id: 0, sort_order: -1 };
-  const placed = ids.map((id) => {
-    const own = places.get(id)?.sort_order;
-    const sort_order = own === undefined ? -1 : (dealt.next().value ?? -1);
-    const fits =
-      sort_order > last.sort_order || (sort_order === last.sort_order && sort_order === own && id > last.id);
-    last = { id, sort_order: fits ? sort_order : last.sort_order + 1 };
-    return last;
-  });
-  return last.sort_order <= highest ? placed : ids.map((id, index) => ({ id, sort_order: index }));
+  const positions = orderedPositions(
+    ids.map((id) => {
+      const place = places.get(id);
+      return place && { sort_order: place.sort_order, id };
+    }),
+  );
+  return ids.map((id, index) => ({ id, sort_order: positions[index] ?? 0 }));
 }

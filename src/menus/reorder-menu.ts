@@ -1,16 +1,17 @@
 import { sql } from 'kysely';
-import { reachOf, requireReach } from '../records/reach.ts';
-import { categoryJson, changedCategory } from '../categories/category.ts';
-import { build, statement } from '../db/statement.ts';
-import { recordEvents } from '../records/write.ts';
-import { acceptedTags, requireMatch } from '../http/conditional.ts';
-import type { Call, Reply } from '../http/handler.ts';
+import { categories } from '../categories/category.ts';
 import { data } from '../db/json.ts';
+import { build, type Param } from '../db/statement.ts';
+import { acceptedETags, requireMatch } from '../http/conditional.ts';
+import type { Call, Reply } from '../http/handler.ts';
 import { ok } from '../http/reply.ts';
-import { changedItem, storedItemJson } from '../items/item.ts';
+import { items, storedItemJson } from '../items/item.ts';
+import { type MenuKey, requireMenu } from '../records/menu-reach.ts';
+import { requireReach } from '../records/reach.ts';
+import { change, changedFields, type Written, write } from '../records/write.ts';
 import { lockStored } from './content/lock.ts';
 import type { StoredMenu } from './content/stored.ts';
-import { type MenuKey, requireMenu, touchMenus } from './menu.ts';
+import { menuKey } from './menu.ts';
 import { selectMenuDetail } from './menu-detail.ts';
 import { type Moves, movesTo, type Places } from './order.ts';
 
@@ -19,28 +20,27 @@ import { type Moves, movesTo, type Places } from './order.ts';
  * while nobody else can change it.
  */
 export async function reorderMenu(call: Call<'reorderMenu'>): Promise<Reply<'reorderMenu'>> {
-  const { database, params, caller, eventCommitted } = call;
+  const { database, params, caller } = call;
   for (;;) {
-    await requireMenu(database, params.menu_id, caller);
-    const done = await putInOrder(call);
-    if (!done) continue;
-    if (done.hasMoved) eventCommitted();
-    return ok(data(done.menu), { ETag: done.etag });
+    await requireMenu(database, menuKey(params, caller));
+    const menu = await putInOrder(call);
+    if (menu) return ok(data(menu.resource), { ETag: menu.etag });
   }
 }
 
 /** Undefined when something came into the menu, or the menu went, while it was being locked. */
 async function putInOrder({ database, params, body, caller, headers, requestId }: Call<'reorderMenu'>) {
-  const key = { ...params, ...reachOf(caller) };
+  const key = menuKey(params, caller);
   return database.transaction().execute(async (transaction) => {
     const stored = await lockStored(transaction, key);
     if (!stored) return undefined;
-    requireMatch(acceptedTags(headers['if-match']), stored.etag);
+    requireMatch(acceptedETags(headers['if-match']), stored.etag);
     const moves = movesTo(body.categories, placesIn(stored));
-    const hasMoved = moves.categories.length + moves.items.length > 0;
-    if (hasMoved) await move(transaction, { ...key, ...columnsOf(moves), request_id: requestId });
+    if (moves.categories.length + moves.items.length > 0) {
+      await move(transaction, { ...key, ...columnsOf(moves), request_id: requestId });
+    }
     const [row] = await selectMenuDetail(transaction, key);
-    return { ...requireReach(row, 'menu'), hasMoved };
+    return requireReach(row, 'menu');
   });
 }
 
@@ -69,60 +69,40 @@ function columnsOf({ categories, items }: Moves): Columns {
   };
 }
 
-const move = statement<MenuKey & Columns & { request_id: string }, { record: unknown }>((p) =>
-  build
-    .with('moved_category', (db) =>
-      db
-        .updateTable('category')
-        .from(
-          sql`unnest(${p('category_ids', 'bigint[]')}, ${p('category_orders', 'integer[]')})`.as(
-            sql`place (category_id, sort_order)`,
-          ),
-        )
-        .set({
-          sort_order: sql`place.sort_order`,
-          version: sql`category.version + 1`,
-          updated_at: sql`clock_timestamp()`,
-        })
-        .where(sql<boolean>`category.category_id = place.category_id`)
-        .where(sql<boolean>`category.account_id = ${p('account_id', 'bigint')}`)
-        .returning(
-          changedCategory(
-            sql`array['category.updated']`,
-            sql`changed_fields(${categoryJson('old')}, ${categoryJson('new')})`,
-          ),
+const move = write(
+  'menus.reorderMenu',
+  (p: Param<MenuKey & Columns & Written>) => [
+    build
+      .updateTable('category')
+      .from(
+        sql`unnest(${p('category_ids', 'bigint[]')}, ${p('category_orders', 'integer[]')})`.as(
+          sql`place (category_id, sort_order)`,
         ),
-    )
-    .with('moved_item', (db) =>
-      db
-        .updateTable('item')
-        .from(
-          sql`unnest(${p('item_ids', 'bigint[]')}, ${p('item_categories', 'bigint[]')},
-            ${p('item_orders', 'integer[]')})`.as(sql`place (item_id, category_id, sort_order)`),
-        )
-        .set({
-          category_id: sql`place.category_id`,
-          sort_order: sql`place.sort_order`,
-          version: sql`item.version + 1`,
-          updated_at: sql`clock_timestamp()`,
-        })
-        .where(sql<boolean>`item.item_id = place.item_id`)
-        .where(sql<boolean>`item.account_id = ${p('account_id', 'bigint')}`)
-        .returning(
-          changedItem(
-            sql`array['item.updated']`,
-            sql`changed_fields(${storedItemJson('old')}, ${storedItemJson('new')})`,
-          ),
-        ),
-    )
-    .with('changed', (db) =>
-      db
-        .selectFrom('moved_category')
-        .selectAll()
-        .unionAll((db) => db.selectFrom('moved_item').selectAll()),
-    )
-    .with('recorded', () => recordEvents('changed', p))
-    .with('touched', () => touchMenus('changed'))
-    .selectFrom('changed')
-    .select('record'),
+      )
+      .set({
+        sort_order: sql`place.sort_order`,
+        version: sql`category.version + 1`,
+        updated_at: sql`clock_timestamp()`,
+      })
+      .where(sql<boolean>`category.category_id = place.category_id`)
+      .where(sql<boolean>`category.account_id = ${p('account_id', 'bigint')}`)
+      .returning(change(categories, 'category.updated', { previous: changedFields(categories) })),
+    build
+      .updateTable('item')
+      .from(
+        sql`unnest(${p('item_ids', 'bigint[]')}, ${p('item_categories', 'bigint[]')},
+          ${p('item_orders', 'integer[]')})`.as(sql`place (item_id, category_id, sort_order)`),
+      )
+      .set({
+        category_id: sql`place.category_id`,
+        sort_order: sql`place.sort_order`,
+        version: sql`item.version + 1`,
+        updated_at: sql`clock_timestamp()`,
+      })
+      .where(sql<boolean>`item.item_id = place.item_id`)
+      .where(sql<boolean>`item.account_id = ${p('account_id', 'bigint')}`)
+      // The move says nothing of the availability, so neither do its old values.
+      .returning(change(items, 'item.updated', { previous: changedFields({ json: storedItemJson }) })),
+  ],
+  ['record'],
 );

@@ -1,43 +1,55 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { type Database, poolUse } from '../db/database.ts';
-import type { CheckResult } from '../contract/response-check.ts';
-import type { Outcome } from '../webhooks/delivery/queue.ts';
-import { type Backlog, readBacklog } from '../webhooks/delivery/backlog.ts';
 import { metricsOfAll } from './aggregate.ts';
 
 /** What a process counts of itself, and reads of the database when it is asked. */
 export interface Metrics {
-  /** An HTTP answer; `operation` is the id in the contract. */
-  answered(operation: string, status: number, seconds: number): void;
-  /** An answer that was chosen to be checked against the contract, and what came of it. */
-  checked(operation: string, status: number, result: CheckResult): void;
+  /** An HTTP response; `operation` is the id in the contract. */
+  responded(operation: string, status: number, seconds: number): void;
+  /** A response that was chosen to be checked against the contract, and what came of it. */
+  checked(operation: string, status: number, result: 'kept' | 'violated' | 'skipped'): void;
   /** An attempt to deliver an event. */
-  attempted(outcome: Pick<Outcome, 'state' | 'result'>): void;
+  attempted(attempt: { state: keyof typeof outcomes; result: { durationMs: number } }): void;
   /** Everything, for /metrics. */
   text(): Promise<string>;
   /** Of that text. */
   mediaType: string;
 }
 
+/** What is looked up when the metrics are asked for. */
+export interface MetricsSources {
+  /** How the connections to the database are used now. */
+  poolUse(): { busy: number; idle: number; waiting: number };
+  readBacklog(): Promise<Backlog>;
+}
+
+/** What is on its way to enabled endpoints. */
+export interface Backlog {
+  unrelayed: number;
+  pending: number;
+  held: number;
+  /** 0 when nothing waits. */
+  oldest_seconds: number;
+}
+
 // Of the delivery after the attempt; one that is pending again will be tried once more.
 const outcomes = { delivered: 'delivered', pending: 'retried', failed: 'failed' } as const;
 
 /** A registry of its own for each process, so that several can live in one test. */
-export function createMetrics(database: Database): Metrics {
+export function createMetrics(sources: MetricsSources): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const registers = [registry];
 
-  const answers = new Histogram({
+  const responses = new Histogram({
     name: 'menus_http_request_duration_seconds',
-    help: 'Time from the first byte of a request to the end of its answer, by operation of the contract and status.',
+    help: 'Time from the first byte of a request to the end of its response, by operation of the contract and status.',
     labelNames: ['operation', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   });
   const checks = new Counter({
     name: 'menus_response_checks_total',
-    help: 'Answers chosen by RESPONSE_CHECK_RATE: kept or violated the contract, or skipped as too many waited.',
+    help: 'Responses chosen by RESPONSE_CHECK_RATE: kept or violated the contract, or skipped as too many waited.',
     labelNames: ['operation', 'status', 'result'],
     registers,
   });
@@ -50,18 +62,18 @@ export function createMetrics(database: Database): Metrics {
   for (const outcome of Object.values(outcomes)) attempts.inc({ outcome }, 0);
   const durations = new Histogram({
     name: 'menus_webhook_attempt_duration_seconds',
-    help: 'Time from connecting to a receiver to the last byte of its answer.',
+    help: 'Time from connecting to a receiver to the last byte of its response.',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
     registers,
   });
   // In this order, so that the pool is seen before the backlog takes a connection from it.
-  registerPool(registry, database);
-  registerBacklog(registry, database);
+  registerPool(registry, sources);
+  registerBacklog(registry, sources);
 
   return {
     text: metricsOfAll(registry),
     mediaType: registry.contentType,
-    answered: (operation, status, seconds) => answers.observe({ operation, status }, seconds),
+    responded: (operation, status, seconds) => responses.observe({ operation, status }, seconds),
     checked: (operation, status, result) => checks.inc({ operation, status, result }),
     attempted({ state, result }) {
       attempts.inc({ outcome: outcomes[state] });
@@ -71,11 +83,11 @@ export function createMetrics(database: Database): Metrics {
 }
 
 // Every process reads the same tables, so the greatest is the whole, not the sum.
-function registerBacklog(registry: Registry, database: Database): void {
+function registerBacklog(registry: Registry, { readBacklog }: MetricsSources): void {
   // Read once a scrape, for both. While the database is out of reach they are absent, and the rest is still told.
   let reading: Promise<Backlog | undefined> | undefined;
   const read = () => {
-    reading ??= readBacklog(database)
+    reading ??= readBacklog()
       .catch(() => undefined)
       .finally(() => {
         reading = undefined;
@@ -111,14 +123,14 @@ function registerBacklog(registry: Registry, database: Database): void {
 
 const states = ['unrelayed', 'pending', 'held'] as const;
 
-function registerPool(registry: Registry, database: Database): void {
+function registerPool(registry: Registry, { poolUse }: MetricsSources): void {
   new Gauge({
     name: 'menus_database_pool_connections',
     help: 'Connections to the database: busy ones and idle ones.',
     labelNames: ['state'],
     registers: [registry],
     collect() {
-      const { busy, idle } = poolUse(database);
+      const { busy, idle } = poolUse();
       this.set({ state: 'busy' }, busy);
       this.set({ state: 'idle' }, idle);
     },
@@ -128,7 +140,7 @@ function registerPool(registry: Registry, database: Database): void {
     help: 'Calls that wait for a connection to become free.',
     registers: [registry],
     collect() {
-      this.set(poolUse(database).waiting);
+      this.set(poolUse().waiting);
     },
   });
 }

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Param } from '../db/statement.ts';
+import type { Caller } from '../http/caller.ts';
 import { forbidden, notFound } from '../http/errors.ts';
-import type { Caller } from '../accounts/caller.ts';
 
 /** The records a caller may act on, as the values of a statement. */
 export interface Reach {

@@ -1,15 +1,20 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { Table } from './record-kind.ts';
+
+/** Largest `sort_order` of the contract. */
+export const largestSortOrder = 2_147_483_647;
 
 /**
- * The `sort_order` of a new row: as given, or after the last of its siblings.
+ * The `sort_order` of a new row: as wanted, or after the last of its siblings.
  * @param parent the column that siblings share; the query has the parent under the name `home`.
  */
-export function sortOrder(
-  given: RawBuilder<number | null>,
-  table: 'menu' | 'category' | 'item',
+export function nextSortOrder(
+  wanted: RawBuilder<number | null>,
+  table: Table,
   parent: 'location_id' | 'menu_id' | 'category_id',
 ): RawBuilder<number> {
-  return sql`coalesce(${given}, (
-    select least(coalesce(max(sort_order), -1) + 1::bigint, 2147483647)::integer from ${sql.table(table)}
+  return sql`coalesce(${wanted}, (
+    select least(coalesce(max(sort_order), -1) + 1::bigint, ${sql.lit(largestSortOrder)})::integer
+    from ${sql.table(table)}
     where ${sql.ref(`${table}.${parent}`)} = ${sql.ref(`home.${parent}`)} and account_id = home.account_id))`;
 }

@@ -1,20 +1,94 @@
-import { type RawBuilder, sql } from 'kysely';
-import { requireMatch } from '../http/conditional.ts';
-import type { Param } from '../db/statement.ts';
-
-/*
+/**
  * Partial updates. A field that the body lacks keeps its value, null clears it, and a body that says what is there
  * already changes nothing, not even the version.
  */
+import { type RawBuilder, sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import type { AnyJson, Json } from '../db/json.ts';
+import { build, type Param, type Statement, statement } from '../db/statement.ts';
+import { acceptedETags, eTagMatches, type IfMatch, requireMatch } from '../http/conditional.ts';
+import { onConstraint } from './constraints.ts';
+import type { Reach } from './reach.ts';
+import { isReachable, type RecordKind, type RequireRecord } from './record-kind.ts';
+import {
+  type ChangeRow,
+  change,
+  changedFields,
+  type EventTypes,
+  list,
+  type Written,
+  write,
+} from './write.ts';
 
 /** The fields that a body may hold, each a column of the record, with its SQL type. */
 export type FieldTypes<Body> = { readonly [F in keyof Body]-?: string };
 
-/** The values of a statement that patches: the fields present in the body, and the value of each field or null. */
-export type Patch<Body> = { present: string[] } & { [F in keyof Body]-?: NonNullable<Body[F]> | null };
+/** The values of an update: the fields present in the body, and the value of each field or null. */
+export type Fields<Body> = { present: string[] } & { [F in keyof Body]-?: NonNullable<Body[F]> | null };
 
-/** What a body asks for; white space around the name is dropped. */
-export function patchOf<Body extends { name?: string }>(types: FieldTypes<Body>, body: Body): Patch<Body> {
+type Values<Key, Body> = Key & Fields<Body> & IfMatch & Written;
+
+/** What the columns become, by name. */
+export type NextValues = Record<string, RawBuilder<unknown>>;
+
+export interface UpdateSpec<Key extends Reach, Body, T> {
+  name: string;
+  kind: RecordKind<Key, T>;
+  fields: FieldTypes<Body>;
+  require: RequireRecord<Key>;
+  eventTypes: EventTypes;
+  /** Old values of the changed fields, where these are not simply those that differ. */
+  previous?: RawBuilder<AnyJson | null>;
+  /** Columns that become something else than what the body says. */
+  next?: (p: Param<Key & Fields<Body>>) => NextValues;
+  /** Raised by each change beside `version`; then no menu has to be touched. */
+  contentVersion?: boolean;
+}
+
+/** What the caller is shown of the record. */
+export interface Shown<T> {
+  etag: string;
+  resource: Json<T>;
+}
+
+/** The part of a call that an update looks at. */
+interface UpdateCall {
+  database: Database;
+  headers: { 'if-match'?: string };
+  requestId: string;
+}
+
+/**
+ * The update of one kind of record, as one statement with its events.
+ * @returns a function that gives the record after the change, or as it is when nothing would change.
+ *   It throws 412, and what `require` throws.
+ */
+export function partialUpdate<Key extends Reach, Body extends { name?: string }, T>(
+  spec: UpdateSpec<Key, Body, T>,
+): (call: UpdateCall, key: Key, body: Body) => Promise<Shown<T>> {
+  const update = updateStatement(spec);
+  const selectCurrent = currentStatement(spec);
+  return async ({ database, headers, requestId }, key, body) => {
+    const if_match = acceptedETags(headers['if-match']);
+    const values = { ...key, ...fieldsOf(spec.fields, body), if_match, request_id: requestId };
+    // That nothing would change is decided on a newer snapshot than the update's, so it is tried again should the
+    // record have changed in between.
+    for (;;) {
+      const [updated] = await update(database, values);
+      if (updated) return updated;
+      const [current] = await selectCurrent(database, values);
+      if (!current) {
+        await spec.require(database, key);
+        continue;
+      }
+      requireMatch(if_match, current.etag);
+      if (!current.differs) return current;
+    }
+  };
+}
+
+/** White space around the name is dropped. */
+function fieldsOf<Body extends { name?: string }>(types: FieldTypes<Body>, body: Body): Fields<Body> {
   const values = Object.keys(types).map((field) => [field, body[field as keyof Body] ?? null]);
   return {
     present: Object.keys(body),
@@ -23,74 +97,69 @@ export function patchOf<Body extends { name?: string }>(types: FieldTypes<Body>,
   };
 }
 
-/** Whether the body holds the field. */
-export function has<Body>(p: Param<Patch<Body>>, field: keyof Body & string): RawBuilder<boolean> {
-  return sql`${field} = any (${p('present', 'text[]')})`;
+function updateStatement<Key extends Reach, Body, T>(
+  spec: UpdateSpec<Key, Body, T>,
+): Statement<Values<Key, Body>, Shown<T>> {
+  const { name, kind, eventTypes, previous = changedFields(kind), contentVersion = false } = spec;
+  const table = sql.table(kind.table);
+  const raised = contentVersion ? ['version', 'content_version'] : ['version'];
+  const update = (p: Param<Values<Key, Body>>) => {
+    const next = nextValues(spec, p);
+    return sql<ChangeRow<T> & Shown<T>>`
+      update ${table} set ${sql.join([
+        ...Object.entries(next).map(([field, value]) => sql`${sql.ref(field)} = ${value}`),
+        ...raised.map((column) => sql`${sql.ref(column)} = ${table}.${sql.ref(column)} + 1`),
+        sql`updated_at = clock_timestamp()`,
+      ])}
+      where ${isReachable(kind, p)} and ${eTagMatches(p, kind.eTag())} and ${differs(kind.table, next)}
+      returning ${list([...change(kind, eventTypes, { previous }), kind.eTag('new').as('etag')])}`;
+  };
+  const execute = write(name, update, ['etag', 'resource'], { touchesMenu: !contentVersion });
+  return onConstraint(execute, kind.constraints);
 }
 
-/** What each column becomes. */
-export function nextValues<Body>(
-  table: string,
-  types: FieldTypes<Body>,
-  p: Param<Patch<Body>>,
-): Record<keyof Body & string, RawBuilder<never>> {
-  const next = Object.entries<string>(types).map(([name, type]) => {
-    const field = name as keyof Body & string;
-    return [
-      field,
-      sql`case when ${has<Body>(p, field)} then ${p(field, type)} else ${sql.ref(`${table}.${field}`)} end`,
-    ];
-  });
-  return Object.fromEntries(next);
+function currentStatement<Key extends Reach, Body, T>(
+  spec: UpdateSpec<Key, Body, T>,
+): Statement<Values<Key, Body>, Shown<T> & { differs: boolean }> {
+  const { name, kind } = spec;
+  return statement(`${name}.current`, (p: Param<Values<Key, Body>>) =>
+    build
+      .selectFrom(kind.table)
+      .select([
+        kind.eTag().as('etag'),
+        kind.json().as('resource'),
+        differs(kind.table, nextValues(spec, p)).as('differs'),
+      ])
+      .where(isReachable(kind, p)),
+  );
+}
+
+function nextValues<Key extends Reach, Body, T>(
+  { kind, fields, next }: UpdateSpec<Key, Body, T>,
+  p: Param<Key & Fields<Body>>,
+): NextValues {
+  const plain = Object.entries<string>(fields).map(([field, type]) => [
+    field,
+    sql`case when ${isPresent(p, field)} then ${p(field as never, type)} else ${sql.ref(`${kind.table}.${field}`)} end`,
+  ]);
+  return { ...Object.fromEntries(plain), ...next?.(p) };
+}
+
+/** Whether the body holds the field. */
+export function isPresent<Body>(p: Param<Fields<Body>>, field: string): RawBuilder<boolean> {
+  return sql`${sql.lit(field)} = any (${p('present', 'text[]')})`;
 }
 
 /** Whether a row is not yet as `next` says. */
-export function differs(table: string, next: Record<string, RawBuilder<unknown>>): RawBuilder<boolean> {
-  return sql`${fieldsOf(table, Object.keys(next))} is distinct from (${sql.join(Object.values(next))})`;
+export function differs(table: string, next: NextValues): RawBuilder<boolean> {
+  return sql`${fieldsIn(table, Object.keys(next))} is distinct from (${sql.join(Object.values(next))})`;
 }
 
 /** Whether the update of a row has changed any of the fields; for its `returning`. */
-export function changed(fields: string[]): RawBuilder<boolean> {
-  return sql`${fieldsOf('old', fields)} is distinct from ${fieldsOf('new', fields)}`;
+export function hasChanged(fields: readonly string[]): RawBuilder<boolean> {
+  return sql`${fieldsIn('old', fields)} is distinct from ${fieldsIn('new', fields)}`;
 }
 
-function fieldsOf(row: string, fields: string[]): RawBuilder<unknown> {
+function fieldsIn(row: string, fields: readonly string[]): RawBuilder<unknown> {
   return sql`(${sql.join(fields.map((field) => sql.ref(`${row}.${field}`)))})`;
-}
-
-/** The steps of one partial update; `Row` is what the two statements show of the record. */
-export interface PatchSteps<Row> {
-  /** Finds no row when there is no such record, when If-Match fails, or when nothing would change. */
-  update: () => Promise<Row[]>;
-  selectCurrent: () => Promise<(Row & { differs: boolean })[]>;
-  /** @throws 404 or 403 when the caller finds no such record. */
-  requireRecord: () => Promise<void>;
-  eventCommitted: () => void;
-}
-
-/**
- * Runs a partial update to its outcome. That nothing would change is decided on a newer snapshot than the update's,
- * so it is tried again should the record have changed in between.
- * @param accepted the tags of If-Match; null: whatever the state is.
- * @returns the record after the change, or as it is when nothing would change.
- * @throws 412, and what `requireRecord` throws.
- */
-export async function settlePatch<Row extends { etag: string }>(
-  accepted: string[] | null,
-  { update, selectCurrent, requireRecord, eventCommitted }: PatchSteps<Row>,
-): Promise<Row> {
-  for (;;) {
-    const [updated] = await update();
-    if (updated) {
-      eventCommitted();
-      return updated;
-    }
-    const [current] = await selectCurrent();
-    if (!current) {
-      await requireRecord();
-      continue;
-    }
-    requireMatch(accepted, current.etag);
-    if (!current.differs) return current;
-  }
 }

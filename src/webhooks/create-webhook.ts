@@ -1,33 +1,36 @@
-import { type Reach, reachOf } from '../records/reach.ts';
-import { build, statement } from '../db/statement.ts';
+import { data } from '../db/json.ts';
+import type { Seal } from '../db/seal.ts';
+import { build, type Param, statement } from '../db/statement.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, type Json } from '../db/json.ts';
 import { created } from '../http/reply.ts';
+import { type Reach, reachOf } from '../records/reach.ts';
+import type { Destination } from './delivery/destination.ts';
 import { newSecret } from './delivery/signature.ts';
 import { requireUsable } from './settings.ts';
-import { type Webhook, webhookJson, webhookTag, withSecret } from './webhook.ts';
+import { webhookETag, webhookJson, withSecret } from './webhook.ts';
 
-export async function createWebhook(call: Call<'createWebhook'>): Promise<Reply<'createWebhook'>> {
-  const { database, body, caller, seal } = call;
-  const reach = reachOf(caller);
-  await requireUsable(call, body, reach);
+export function createWebhook({ seal, destination }: { seal: Seal; destination: Destination }) {
+  return async ({ database, body, caller }: Call<'createWebhook'>): Promise<Reply<'createWebhook'>> => {
+    const reach = reachOf(caller);
+    await requireUsable(database, destination, body, reach);
 
-  const secret = newSecret();
-  const [row] = await insert(database, {
-    ...reach,
-    url: body.url,
-    description: body.description ?? '',
-    event_types: body.event_types ?? [],
-    wanted_locations: body.location_ids ?? [],
-    wanted_menus: body.menu_ids ?? [],
-    enabled: body.enabled ?? true,
-    sealed_secret: seal.close(secret),
-  });
-  if (!row) throw new Error('insert returned no row');
-  return created(data(withSecret(row.webhook, secret)), {
-    ETag: row.etag,
-    Location: `/api/v1/webhooks/${row.webhook_id}`,
-  });
+    const secret = newSecret();
+    const [row] = await insert(database, {
+      ...reach,
+      url: body.url,
+      description: body.description ?? '',
+      event_types: body.event_types ?? [],
+      wanted_locations: body.location_ids ?? [],
+      wanted_menus: body.menu_ids ?? [],
+      enabled: body.enabled ?? true,
+      sealed_secret: seal.close(secret),
+    });
+    if (!row) throw new Error('insert returned no row');
+    return created(data(withSecret(row.resource, secret)), {
+      ETag: row.etag,
+      Location: `/api/v1/webhooks/${row.webhook_id}`,
+    });
+  };
 }
 
 interface NewWebhook extends Reach {
@@ -40,7 +43,7 @@ interface NewWebhook extends Reach {
   sealed_secret: Buffer;
 }
 
-const insert = statement<NewWebhook, { webhook_id: number; etag: string; webhook: Json<Webhook> }>((p) =>
+const insert = statement('webhooks.createWebhook', (p: Param<NewWebhook>) =>
   build
     .with('webhook', (db) =>
       db
@@ -68,5 +71,5 @@ const insert = statement<NewWebhook, { webhook_id: number; etag: string; webhook
         ),
     )
     .selectFrom('webhook')
-    .select(['webhook_id', webhookTag().as('etag'), webhookJson().as('webhook')]),
+    .select(['webhook_id', webhookETag().as('etag'), webhookJson().as('resource')]),
 );

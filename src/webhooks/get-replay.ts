@@ -1,9 +1,9 @@
-import { build, statement } from '../db/statement.ts';
+import { data } from '../db/json.ts';
+import { build, type Param, statement } from '../db/statement.ts';
 import { notFound } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, type Json } from '../db/json.ts';
 import { ok } from '../http/reply.ts';
-import { type Replay, replayJson } from './replay.ts';
+import { replayJson } from './replay.ts';
 import { requireWebhook, webhookKey } from './webhook.ts';
 
 export async function getReplay({
@@ -14,16 +14,15 @@ export async function getReplay({
   const { webhook_id, account_id } = await requireWebhook(database, webhookKey(params, caller));
   const [row] = await selectReplay(database, { replay_id: params.replay_id, webhook_id, account_id });
   if (!row) throw notFound('There is no such replay of this webhook.');
-  return ok(data(row.replay));
+  return ok(data(row.resource));
 }
 
-const selectReplay = statement<
-  { replay_id: number; webhook_id: number; account_id: number },
-  { replay: Json<Replay> }
->((p) =>
+type Key = { replay_id: number; webhook_id: number; account_id: number };
+
+const selectReplay = statement('webhooks.getReplay', (p: Param<Key>) =>
   build
     .selectFrom('replay')
-    .select(replayJson().as('replay'))
+    .select(replayJson().as('resource'))
     .where('replay_id', '=', p('replay_id', 'bigint'))
     .where('account_id', '=', p('account_id', 'bigint'))
     .where('webhook_id', '=', p('webhook_id', 'bigint')),

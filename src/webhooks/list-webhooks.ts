@@ -1,9 +1,9 @@
-import { type Reach, reachOf } from '../records/reach.ts';
-import { build, statement } from '../db/statement.ts';
+import { build, type Param, statement } from '../db/statement.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { type ListRow, type PageRequest, page, pageRequest } from '../http/pagination.ts';
+import { type PageRequest, page, pageRequest } from '../http/pagination.ts';
 import { ok } from '../http/reply.ts';
-import { manageable, type Webhook, webhookJson } from './webhook.ts';
+import { type Reach, reachOf } from '../records/reach.ts';
+import { manageable, webhookJson } from './webhook.ts';
 
 export async function listWebhooks({
   database,
@@ -17,7 +17,7 @@ export async function listWebhooks({
   return ok(body, headers);
 }
 
-const selectWebhooks = statement<PageRequest & Reach, ListRow<Webhook>>((p) =>
+const selectWebhooks = statement('webhooks.listWebhooks', (p: Param<PageRequest & Reach>) =>
   build
     .selectFrom('webhook')
     .select(['webhook_id as id', webhookJson().as('resource')])

@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
-import { withinReach } from '../records/reach.ts';
 import { inTransaction } from '../db/database.ts';
-import { build, statement } from '../db/statement.ts';
+import { data } from '../db/json.ts';
+import { build, type Param, statement } from '../db/statement.ts';
 import { parseEventId } from '../events/event.ts';
 import { conflict, parameterError } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, type Json } from '../db/json.ts';
 import { accepted } from '../http/reply.ts';
+import { type Reach, withinReach } from '../records/reach.ts';
 import { lockEndpoints } from './delivery/ordering.ts';
-import { type Replay, replayJson } from './replay.ts';
+import { replayJson } from './replay.ts';
 import { type ManagedWebhook, requireWebhook, webhookKey } from './webhook.ts';
 
 /** Notes what is to be sent again; the worker queues it. */
@@ -24,7 +24,7 @@ export async function replayWebhook(call: Call<'replayWebhook'>): Promise<Reply<
   });
   if (!row) throw conflict('A replay of this endpoint is still being queued. Try again when it is done.');
   const location = `/api/v1/webhooks/${webhook.webhook_id}/replays/${row.replay_id}`;
-  return accepted(data(row.replay), { Location: location });
+  return accepted(data(row.resource), { Location: location });
 }
 
 interface Start {
@@ -53,20 +53,19 @@ async function startOf(
   return { since: null, after_event_id };
 }
 
-const selectEvent = statement<
-  { after_event_id: string; account_id: number; location_ids: number[] | null },
-  { event_id: string }
->((p) =>
-  build
-    .selectFrom('event')
-    .select('event_id')
-    .where('event_id', '=', p('after_event_id', 'uuid'))
-    .where(withinReach(p, 'event')),
+const selectEvent = statement(
+  'webhooks.replayWebhook.event',
+  (p: Param<{ after_event_id: string } & Reach>) =>
+    build
+      .selectFrom('event')
+      .select('event_id')
+      .where('event_id', '=', p('after_event_id', 'uuid'))
+      .where(withinReach(p, 'event')),
 );
 
 type Key = Pick<ManagedWebhook, 'webhook_id' | 'account_id'>;
 
-const removeOld = statement<Key, object>((p) =>
+const removeOld = statement('webhooks.replayWebhook.removeOld', (p: Param<Key>) =>
   build
     .deleteFrom('replay')
     .where('webhook_id', '=', p('webhook_id', 'bigint'))
@@ -75,7 +74,7 @@ const removeOld = statement<Key, object>((p) =>
 );
 
 /** Inserts nothing while another is being queued. What lies before the oldest event need not be looked at. */
-const insert = statement<Key & Start, { replay_id: number; replay: Json<Replay> }>((p) =>
+const insert = statement('webhooks.replayWebhook', (p: Param<Key & Start>) =>
   build
     .with('replay', (db) =>
       db
@@ -101,5 +100,5 @@ const insert = statement<Key & Start, { replay_id: number; replay: Json<Replay> 
         .returningAll(),
     )
     .selectFrom('replay')
-    .select(['replay_id', replayJson().as('replay')]),
+    .select(['replay_id', replayJson().as('resource')]),
 );

@@ -1,15 +1,15 @@
 import { sql } from 'kysely';
 import { type Database, inTransaction } from '../db/database.ts';
+import { data } from '../db/json.ts';
 import { build, type Param, statement } from '../db/statement.ts';
 import { type ApiError, conflict, notFound } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, type Json } from '../db/json.ts';
 import { accepted } from '../http/reply.ts';
-import { lockEndpoints, promoteHeads } from './delivery/ordering.ts';
-import { type Delivery, deliveryJson } from './delivery-log.ts';
+import { lockEndpoints, type OrderingKey, promoteHeads } from './delivery/ordering.ts';
+import { deliveryJson } from './delivery-log.ts';
 import { requireWebhook, webhookKey } from './webhook.ts';
 
-/** Puts the delivery back into the lane of its record, and makes the head of that lane due. */
+/** Queues the delivery again in its place among those of its record, and makes the head of these due. */
 export async function retryDelivery({
   database,
   params,
@@ -18,16 +18,16 @@ export async function retryDelivery({
   const { webhook_id, account_id } = await requireWebhook(database, webhookKey(params, caller));
   const key = { delivery_id: params.delivery_id, webhook_id, account_id };
   const row = await inTransaction(database, async (transaction) => {
-    const lane = { webhook_id, record: await requireRecord(transaction, key) };
+    const orderingKey = { webhook_id, record: await lockEventOf(transaction, key) };
     await lockEndpoints(transaction, [webhook_id]);
-    await hold(transaction, { ...key, ...lane });
-    const underWay = await selectPending(transaction, lane);
-    if (underWay.length === 0) await promoteHeads(transaction, [lane]);
+    await hold(transaction, { ...key, ...orderingKey });
+    const underWay = await selectPending(transaction, orderingKey);
+    if (underWay.length === 0) await promoteHeads(transaction, [orderingKey]);
     const [delivery] = await selectDelivery(transaction, key);
     return delivery;
   });
   if (!row) throw noDelivery();
-  return accepted(data(row.delivery));
+  return accepted(data(row.resource));
 }
 
 interface Key {
@@ -36,8 +36,11 @@ interface Key {
   account_id: number;
 }
 
-/** Locks the event, so that retention does not take what is about to be sent. */
-async function requireRecord(transaction: Database, key: Key): Promise<string> {
+/**
+ * Locks the event, so that retention does not take what is about to be sent.
+ * @returns the record that the event is of.
+ */
+async function lockEventOf(transaction: Database, key: Key): Promise<string> {
   const [delivery] = await selectEventId(transaction, key);
   if (!delivery) throw noDelivery();
   const [event] = await lockEvent(transaction, { ...key, event_id: delivery.event_id });
@@ -49,23 +52,23 @@ function noDelivery(): ApiError {
   return notFound('There is no such delivery to this webhook.');
 }
 
-const selectEventId = statement<Key, { event_id: string }>((p) =>
+const selectEventId = statement('webhooks.retryDelivery.event', (p: Param<Key>) =>
   build.selectFrom('delivery').select('event_id').where(isDelivery(p)),
 );
 
-const lockEvent = statement<{ event_id: string; account_id: number }, { record: string }>((p) =>
-  build
-    .selectFrom('event')
-    .select('record')
-    .where('event_id', '=', p('event_id', 'uuid'))
-    .where('account_id', '=', p('account_id', 'bigint'))
-    .forKeyShare(),
+const lockEvent = statement(
+  'webhooks.retryDelivery.lockEvent',
+  (p: Param<{ event_id: string; account_id: number }>) =>
+    build
+      .selectFrom('event')
+      .select('record')
+      .where('event_id', '=', p('event_id', 'uuid'))
+      .where('account_id', '=', p('account_id', 'bigint'))
+      .forKeyShare(),
 );
 
-type Lane = { webhook_id: number; record: string };
-
-/** Takes its place in the lane, and takes back what waits there for a later attempt; one under way is left alone. */
-const hold = statement<Key & Lane, object>((p) =>
+/** Holds it, and with it what waits before it for a later attempt; one under way is left alone. */
+const hold = statement('webhooks.retryDelivery.hold', (p: Param<Key & OrderingKey>) =>
   build
     .updateTable('delivery')
     .set({ state: 'held', next_attempt_at: null, leased_until: null })
@@ -76,7 +79,7 @@ const hold = statement<Key & Lane, object>((p) =>
     .where(sql<boolean>`coalesce(leased_until <= now(), true)`),
 );
 
-const selectPending = statement<Lane, { delivery_id: number }>((p) =>
+const selectPending = statement('webhooks.retryDelivery.pending', (p: Param<OrderingKey>) =>
   build
     .selectFrom('delivery')
     .select('delivery_id')
@@ -85,8 +88,8 @@ const selectPending = statement<Lane, { delivery_id: number }>((p) =>
     .where('state', '=', 'pending'),
 );
 
-const selectDelivery = statement<Key, { delivery: Json<Delivery> }>((p) =>
-  build.selectFrom('delivery').select(deliveryJson().as('delivery')).where(isDelivery(p)),
+const selectDelivery = statement('webhooks.retryDelivery', (p: Param<Key>) =>
+  build.selectFrom('delivery').select(deliveryJson().as('resource')).where(isDelivery(p)),
 );
 
 function isDelivery(p: Param<Key>) {

@@ -1,10 +1,9 @@
 import { sql } from 'kysely';
-import type { Reach } from '../records/reach.ts';
-import { withinReach } from '../records/reach.ts';
-import type { Context } from '../context.ts';
 import type { Database } from '../db/database.ts';
-import { build, statement } from '../db/statement.ts';
+import { build, type Param, statement } from '../db/statement.ts';
 import { type FieldError, parameterError } from '../http/errors.ts';
+import { type Reach, withinReach } from '../records/reach.ts';
+import type { Destination } from './delivery/destination.ts';
 
 /** The settings of a webhook that a schema cannot judge; absent ones are not looked at. */
 export interface Settings {
@@ -18,7 +17,8 @@ export interface Settings {
  * @throws 422 naming every location and menu outside the reach, and what is wrong with the address.
  */
 export async function requireUsable(
-  { database, destination }: Pick<Context, 'database' | 'destination'>,
+  database: Database,
+  destination: Destination,
   { url, location_ids = [], menu_ids = [] }: Settings,
   reach: Reach,
 ): Promise<void> {
@@ -27,8 +27,8 @@ export async function requireUsable(
     wanted_locations: location_ids,
     wanted_menus: menu_ids,
   });
-  const fault = url === undefined ? null : await destination.check(url);
-  if (fault) errors.push({ field: '/url', code: fault.code, message: fault.message });
+  const error = url === undefined ? null : await destination.check(url);
+  if (error) errors.push({ field: '/url', ...error });
   if (errors.length > 0) throw parameterError(errors);
 }
 
@@ -50,7 +50,7 @@ async function foreignIds(database: Database, wanted: Wanted): Promise<FieldErro
   ];
 }
 
-const selectKnown = statement<Wanted, { locations: number[]; menus: number[] }>((p) =>
+const selectKnown = statement('webhooks.knownIds', (p: Param<Wanted>) =>
   build.selectNoFrom([
     sql<number[]>`array(select location_id::float8 from location
       where location_id = any (${p('wanted_locations', 'bigint[]')}) and ${withinReach(p, 'location')})`.as(

@@ -1,40 +1,47 @@
 import { randomUUID } from 'node:crypto';
 import document from '../../generated/openapi.json' with { type: 'json' };
-import type { EventType } from '../records/write.ts';
+import type { Seal } from '../db/seal.ts';
 import { tooManyRequests } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { ok } from '../http/reply.ts';
+import type { EventType } from '../records/write.ts';
+import type { Send } from './delivery/deliver.ts';
 import { requireWebhook, webhookKey } from './webhook.ts';
 
-/** Sends the contract's own example of the event, marked as a test, and waits for the answer. */
-export async function testWebhook(call: Call<'testWebhook'>): Promise<Reply<'testWebhook'>> {
-  const { database, params, body, caller, requestId, seal, send } = call;
-  const { url, sealed_secrets, found_at } = await requireWebhook(database, webhookKey(params, caller));
-  const event_id = `evt_test_${randomUUID().replaceAll('-', '')}`;
-  const secrets = sealed_secrets.map((sealed) => seal.open(sealed));
-  const event = JSON.stringify(testEvent(body.type, event_id, found_at, requestId));
-  const result = await oneAtATime(caller.accountId, () =>
-    send({ url, secrets, eventId: event_id, body: event, sentAt: found_at }),
-  );
-  return ok({
-    data: {
-      event_id,
-      delivered: result.ok,
-      started_at: found_at.toISOString(),
-      duration_ms: result.durationMs,
-      status: result.status,
-      error: result.error,
-      response_excerpt: result.responseExcerpt,
-    },
-  });
+/** Sends the contract's own example of the event, marked as a test, and waits for the response. */
+export function testWebhook({ seal, send }: { seal: Seal; send: Send }) {
+  return async (call: Call<'testWebhook'>): Promise<Reply<'testWebhook'>> => {
+    const { database, params, body, caller, requestId } = call;
+    const { url, sealed_secrets, found_at } = await requireWebhook(database, webhookKey(params, caller));
+    const event_id = `evt_test_${randomUUID().replaceAll('-', '')}`;
+    const secrets = sealed_secrets.map((sealed) => seal.open(sealed));
+    const event = JSON.stringify(testEvent(body.type, event_id, found_at, requestId));
+    const result = await withinTestLimits(caller.accountId, () =>
+      send({ url, secrets, eventId: event_id, body: event, sentAt: found_at }),
+    );
+    return ok({
+      data: {
+        event_id,
+        delivered: result.ok,
+        started_at: found_at.toISOString(),
+        duration_ms: result.durationMs,
+        status: result.status,
+        error: result.error,
+        response_excerpt: result.responseExcerpt,
+      },
+    });
+  };
 }
 
 const underWay = new Set<number>();
 const mostUnderWay = 4;
 const patienceSeconds = 15;
 
-/** A test may hold a connection to the database meanwhile (under an Idempotency-Key), so few may be under way. */
-async function oneAtATime<T>(accountId: number, test: () => Promise<T>): Promise<T> {
+/**
+ * One test of an account at a time, and few in all: a test may hold a connection to the database meanwhile (under an
+ * Idempotency-Key).
+ */
+async function withinTestLimits<T>(accountId: number, test: () => Promise<T>): Promise<T> {
   if (underWay.has(accountId) || underWay.size >= mostUnderWay) throw tooManyRequests(patienceSeconds);
   underWay.add(accountId);
   try {

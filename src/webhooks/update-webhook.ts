@@ -1,56 +1,57 @@
 import { sql } from 'kysely';
+import { data } from '../db/json.ts';
 import { build, type Param, statement } from '../db/statement.ts';
-import { acceptedTags } from '../http/conditional.ts';
+import { acceptedETags, eTagMatches, type IfMatch } from '../http/conditional.ts';
 import { preconditionFailed } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { data, type Json } from '../db/json.ts';
 import { ok } from '../http/reply.ts';
+import { differs } from '../records/update.ts';
+import type { Destination } from './delivery/destination.ts';
 import { goodHealth } from './delivery/endpoint-health.ts';
 import { requireUsable } from './settings.ts';
 import {
   manageable,
   requireWebhook,
-  type Webhook,
   type WebhookKey,
+  webhookETag,
   webhookJson,
   webhookKey,
-  webhookTag,
 } from './webhook.ts';
 
 /** Changes the settings present in the body; one that changes nothing leaves the version alone. */
-export async function updateWebhook(call: Call<'updateWebhook'>): Promise<Reply<'updateWebhook'>> {
-  const { database, params, body, caller, headers } = call;
-  const key = webhookKey(params, caller);
-  const { account_id, granted_location_ids } = await requireWebhook(database, key);
-  await requireUsable(call, body, { account_id, location_ids: granted_location_ids });
-  const [row] = await update(database, {
-    ...key,
-    url: body.url ?? null,
-    description: body.description ?? null,
-    event_types: body.event_types ?? null,
-    wanted_locations: body.location_ids ?? null,
-    wanted_menus: body.menu_ids ?? null,
-    enabled: body.enabled ?? null,
-    if_match: acceptedTags(headers['if-match']),
-  });
-  if (!row) throw preconditionFailed();
-  return ok(data(row.webhook), { ETag: row.etag });
+export function updateWebhook({ destination }: { destination: Destination }) {
+  return async (call: Call<'updateWebhook'>): Promise<Reply<'updateWebhook'>> => {
+    const { database, params, body, caller, headers } = call;
+    const key = webhookKey(params, caller);
+    const { account_id, granted_location_ids } = await requireWebhook(database, key);
+    await requireUsable(database, destination, body, { account_id, location_ids: granted_location_ids });
+    const [row] = await update(database, {
+      ...key,
+      url: body.url ?? null,
+      description: body.description ?? null,
+      event_types: body.event_types ?? null,
+      wanted_locations: body.location_ids ?? null,
+      wanted_menus: body.menu_ids ?? null,
+      enabled: body.enabled ?? null,
+      if_match: acceptedETags(headers['if-match']),
+    });
+    if (!row) throw preconditionFailed();
+    return ok(data(row.resource), { ETag: row.etag });
+  };
 }
 
-interface Values extends WebhookKey {
+interface Values extends WebhookKey, IfMatch {
   url: string | null;
   description: string | null;
   event_types: string[] | null;
   wanted_locations: number[] | null;
   wanted_menus: number[] | null;
   enabled: boolean | null;
-  if_match: string[] | null;
 }
 
-const update = statement<Values, { etag: string; webhook: Json<Webhook> }>((p) => {
+const update = statement('webhooks.updateWebhook', (p: Param<Values>) => {
   const next = nextValues(p);
-  const differs = sql<boolean>`((${sql.join(Object.keys(next).map((column) => sql.ref(`webhook.${column}`)))})
-    is distinct from (${sql.join(Object.values(next))}))`;
+  const changes = differs('webhook', next);
   return (
     build
       .with('changed', (db) =>
@@ -59,18 +60,16 @@ const update = statement<Values, { etag: string; webhook: Json<Webhook> }>((p) =
           .set({
             ...next,
             ...healthAfter(p),
-            version: sql`version + ${differs}::int`,
-            updated_at: sql`case when ${differs} then clock_timestamp() else updated_at end`,
+            version: sql`version + (${changes})::int`,
+            updated_at: sql`case when ${changes} then clock_timestamp() else updated_at end`,
           })
           .where('webhook_id', '=', p('webhook_id', 'bigint'))
           .where(manageable(p))
-          .where(
-            sql<boolean>`(${p('if_match', 'text[]')} is null or ${webhookTag()} = any (${p('if_match', 'text[]')}))`,
-          )
+          .where(eTagMatches(p, webhookETag()))
           .returning([
             'webhook_id',
-            webhookTag().as('etag'),
-            webhookJson().as('webhook'),
+            webhookETag('new').as('etag'),
+            webhookJson('new').as('resource'),
             sql<boolean>`(${p('enabled', 'boolean')} is true or old.url <> new.url)`.as('starts_anew'),
           ]),
       )
@@ -87,7 +86,7 @@ const update = statement<Values, { etag: string; webhook: Json<Webhook> }>((p) =
           .where(sql<boolean>`coalesce(delivery.leased_until <= now(), true)`),
       )
       .selectFrom('changed')
-      .select(['etag', 'webhook'])
+      .select(['etag', 'resource'])
   );
 });
 

@@ -1,10 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
-import type { Caller } from '../accounts/caller.ts';
-import { type Reach, reachOf, requireReach } from '../records/reach.ts';
 import type { Database } from '../db/database.ts';
+import { columns, type Json, jsonObject, rfc3339, spacedDateTime } from '../db/json.ts';
 import { build, type Param, statement } from '../db/statement.ts';
-import { columns, created, type Json, jsonObject, rfc3339 } from '../db/json.ts';
+import type { Caller } from '../http/caller.ts';
+import { type Reach, reachOf, requireReach } from '../records/reach.ts';
 
 export type Webhook = components['schemas']['Webhook'];
 export type WebhookWithSecret = components['schemas']['WebhookWithSecret'];
@@ -29,7 +29,7 @@ export function webhookJson(row = 'webhook'): RawBuilder<Json<Webhook>> {
     enabled: webhook.enabled,
     disabled_reason: sql<Webhook['disabled_reason']>`${webhook.disabled_reason}`,
     disabled_at: rfc3339(webhook.disabled_at),
-    created: created(webhook.created_at),
+    created: spacedDateTime(webhook.created_at),
     updated_at: rfc3339(webhook.updated_at),
     version: webhook.version,
   });
@@ -41,7 +41,7 @@ export function withSecret(webhook: Json<Webhook>, secret: string): Json<Webhook
 }
 
 /** Its ETag, quotes included. */
-export function webhookTag(row = 'webhook'): RawBuilder<string> {
+export function webhookETag(row = 'webhook'): RawBuilder<string> {
   return sql`'"' || ${columns('webhook', row).version} || '"'`;
 }
 
@@ -71,7 +71,7 @@ export async function requireWebhook(database: Database, key: WebhookKey): Promi
   return requireReach(row, 'webhook');
 }
 
-const selectManaged = statement<WebhookKey, ManagedWebhook & { within_reach: boolean }>((p) =>
+const selectManaged = statement('webhooks.requireWebhook', (p: Param<WebhookKey>) =>
   build
     .selectFrom('webhook')
     .select([

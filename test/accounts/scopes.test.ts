@@ -1,6 +1,6 @@
 import t from 'tap';
 import { type OperationId, operations } from '../../generated/operations.ts';
-import type { Scope } from '../../src/accounts/scopes.ts';
+import type { Scope } from '../../src/http/scopes.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestService } from '../support/service.ts';
 

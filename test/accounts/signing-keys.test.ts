@@ -1,13 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import t, { type Test } from 'tap';
 import { loadSigningKeys } from '../../src/accounts/signing-keys.ts';
-import { buildApp } from '../../src/app.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { createSeal } from '../../src/db/seal.ts';
 import { createDestination } from '../../src/webhooks/delivery/destination.ts';
 import { send } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
-import { encryptionKey, startTestService, type TestService } from '../support/service.ts';
+import { buildTestApp, encryptionKey, startTestService, type TestService } from '../support/service.ts';
 
 t.test('a second service on the same database accepts the tokens of the first', async (t) => {
   const first = await startTestService(t);
@@ -56,10 +55,7 @@ async function startSecond(t: Test, { connection }: TestService, key: Buffer): P
     await destination.close();
     await database.destroy();
   });
-  const app = await buildApp(
-    { rateLimitPerMinute: 1000, encryptionKey: key, logLevel: 'silent' },
-    { database, destination, eventCommitted: () => {} },
-  );
+  const app = await buildTestApp(database, destination, { encryptionKey: key });
   t.teardown(() => app.close());
   return app;
 }

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { allScopes, impliedScopes, type Scope } from '../../src/accounts/scopes.ts';
+import { allScopes, impliedScopes, type Scope } from '../../src/http/scopes.ts';
 import { type Api, send } from '../support/api.ts';
 import { startTestService } from '../support/service.ts';
 import { type ExampleCall, exampleCalls, pathOf, securedCalls, unknownIds } from './example-calls.ts';

@@ -3,16 +3,18 @@
  */
 import type { components } from '../../generated/api.ts';
 import type { Handlers } from '../../generated/operations.ts';
-import type { Handler, Reply } from '../../src/http/handler.ts';
 import { data, type Json, jsonObject } from '../../src/db/json.ts';
+import type { Handler, Reply } from '../../src/http/handler.ts';
 import { created, noContent, notModified, ok, okAs } from '../../src/http/reply.ts';
-import { handlers } from '../../src/operations.ts';
+import type { createHandlers } from '../../src/operations.ts';
 
 type Item = components['schemas']['Item'];
 declare const item: Item;
 declare const itemJson: Json<Item>;
 declare const menuJson: Json<components['schemas']['Menu']>;
 declare const webhook: components['schemas']['WebhookWithSecret'];
+
+declare const handlers: ReturnType<typeof createHandlers>;
 
 const { getItem: _, ...incomplete } = handlers;
 // @ts-expect-error an operation of the contract has no handler

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
-import { allScopes, impliedScopes } from '../../src/accounts/scopes.ts';
+import { allScopes, impliedScopes } from '../../src/http/scopes.ts';
 import type { Answer, Api } from '../support/api.ts';
 import { checksumOf } from '../support/checksum.ts';
 import { makeTree } from '../support/records.ts';

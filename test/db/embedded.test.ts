@@ -6,7 +6,12 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import t, { type Test } from 'tap';
-import { DataDirectoryInUse, defaultDataDir, runningEmbedded, startEmbedded } from '../../src/embedded/server.ts';
+import {
+  DataDirectoryInUse,
+  defaultDataDir,
+  runningEmbedded,
+  startEmbedded,
+} from '../../src/embedded/server.ts';
 
 const root = process.getuid?.() === 0;
 const nobody = { uid: 65534, gid: 65534 };

@@ -2,13 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CompiledQuery, sql } from 'kysely';
 import t from 'tap';
-import { buildApp } from '../../src/app.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { removeOldKeys } from '../../src/http/idempotency.ts';
 import { createDestination } from '../../src/webhooks/delivery/destination.ts';
 import { createApi } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
-import { encryptionKey, startTestService } from '../support/service.ts';
+import { buildTestApp, startTestService } from '../support/service.ts';
 
 t.test('with one Idempotency-Key a call takes place once', async (t) => {
   const { api, database, client } = await startTestService(t);
@@ -224,10 +223,9 @@ t.test('a key survives a restart, and the relay hears of an event once it is com
   const answers = [];
   for (let start = 0; start < 2; start++) {
     const destination = createDestination({ allowedNetworks: [] });
-    const app = await buildApp(
-      { rateLimitPerMinute: 1000, encryptionKey, logLevel: 'silent' },
-      { database, destination, eventCommitted: () => void seen.push(countOf(database, 'event')) },
-    );
+    const app = await buildTestApp(database, destination, {
+      afterWrite: () => void seen.push(countOf(database, 'event')),
+    });
     const url = await app.listen({ port: 0, host: '127.0.0.1' });
     answers.push(await createApi(url, credentials).post(path, undefined, { headers }));
     await app.close();

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { listedFaults } from '../../src/http/errors.ts';
+import { listedErrors } from '../../src/http/errors.ts';
 import type { Answer } from '../support/api.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -84,7 +84,7 @@ t.test('faults of body, query and headers are told together', async (t) => {
 
 t.test('faults without end are cut short', async (t) => {
   const many = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`field_${index}`, 1]));
-  t.equal((await api.put(path, many)).body.errors.length, listedFaults);
+  t.equal((await api.put(path, many)).body.errors.length, listedErrors);
   const long = await api.put(path, { [`${'🍣'.repeat(3000)}`]: 1 });
   t.match(long, { status: 422, body: { errors: [{ code: 'unknown' }] } });
   t.ok(long.body.detail.isWellFormed() && long.body.errors[0].field.isWellFormed());

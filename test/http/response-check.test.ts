@@ -4,14 +4,13 @@ import t, { type Test } from 'tap';
 import { request } from 'undici';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import type { OperationId } from '../../generated/operations.ts';
-import { buildApp } from '../../src/app.ts';
-import { openDatabase } from '../../src/db/database.ts';
 import { type CheckResult, registerResponseCheck } from '../../src/contract/response-check.ts';
 import { contractCheck, type SentAnswer } from '../../src/contract/response-check-thread.ts';
+import { openDatabase } from '../../src/db/database.ts';
 import { createDestination } from '../../src/webhooks/delivery/destination.ts';
 import { type DemoProcess, startDemoProcess } from '../support/demo-process.ts';
 import { eventually } from '../support/eventually.ts';
-import { cloneDatabase, encryptionKey } from '../support/service.ts';
+import { buildTestApp, cloneDatabase } from '../support/service.ts';
 
 t.setTimeout(120_000);
 
@@ -86,10 +85,7 @@ t.test('there is a thread only when answers are to be checked', async (t) => {
     await destination.close();
   });
   for (const responseCheckRate of [0, 0.01]) {
-    const app = await buildApp(
-      { rateLimitPerMinute: 1, encryptionKey, logLevel: 'silent', responseCheckRate },
-      { database, destination, eventCommitted: () => {} },
-    );
+    const app = await buildTestApp(database, destination, { responseCheckRate });
     await app.close();
     t.equal(threads, responseCheckRate > 0 ? 1 : 0);
   }

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { createClient } from '../../src/accounts/client.ts';
-import { allScopes } from '../../src/accounts/scopes.ts';
 import { openDatabase } from '../../src/db/database.ts';
+import { allScopes } from '../../src/http/scopes.ts';
 import { createApi } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import {

@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { createClient } from '../../src/accounts/client.ts';
-import { allScopes } from '../../src/accounts/scopes.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
+import { allScopes } from '../../src/http/scopes.ts';
 import { type Api, createApi } from './api.ts';
 import { dataDirectory, environmentOf, type RunningService, startProcess } from './process.ts';
 import { cloneDatabase } from './service.ts';

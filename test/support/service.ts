@@ -3,13 +3,14 @@ import type { FastifyInstance } from 'fastify';
 import pg from 'pg';
 import type { Test } from 'tap';
 import { createClient } from '../../src/accounts/client.ts';
-import { allScopes, type Scope } from '../../src/accounts/scopes.ts';
-import { buildApp } from '../../src/app.ts';
-import { type Database, openDatabase } from '../../src/db/database.ts';
-import { createMetrics } from '../../src/metrics/metrics.ts';
+import { type AppOptions, buildApp } from '../../src/app.ts';
+import { type Database, openDatabase, poolUse } from '../../src/db/database.ts';
 import { createSeal } from '../../src/db/seal.ts';
+import { allScopes, type Scope } from '../../src/http/scopes.ts';
+import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
+import { readBacklog } from '../../src/webhooks/delivery/backlog.ts';
 import { createSender } from '../../src/webhooks/delivery/deliver.ts';
-import { createDestination, type Lookup } from '../../src/webhooks/delivery/destination.ts';
+import { createDestination, type Destination, type Lookup } from '../../src/webhooks/delivery/destination.ts';
 import { startWorker, type Worker, type WorkerOptions } from '../../src/worker.ts';
 import { type Api, createApi } from './api.ts';
 
@@ -49,6 +50,28 @@ export interface TestServiceOptions {
   worker?: Partial<WorkerOptions>;
 }
 
+/** Builds the service's server on a database, as the process edge does it. */
+export function buildTestApp(
+  database: Database,
+  destination: Destination,
+  options: Partial<AppOptions> & { encryptionKey?: Buffer; afterWrite?: () => void; metrics?: Metrics } = {},
+): Promise<FastifyInstance> {
+  const { encryptionKey: key = encryptionKey, afterWrite = () => {}, metrics, ...rest } = options;
+  return buildApp(
+    { rateLimitPerMinute: 1_000_000, logLevel: 'silent', ...rest },
+    {
+      database,
+      destination,
+      seal: createSeal(key),
+      send: createSender({ destination, userAgent }),
+      afterWrite,
+      ...(metrics && { metrics }),
+    },
+  );
+}
+
+const userAgent = 'menu-management-service/test';
+
 /** Runs the service on a database of its own, cloned from the template; both are gone when the test ends. */
 export async function startTestService(t: Test, options: TestServiceOptions = {}): Promise<TestService> {
   const connection = options.connection ?? (await cloneDatabase(t));
@@ -57,21 +80,22 @@ export async function startTestService(t: Test, options: TestServiceOptions = {}
     allowedNetworks: options.allowedNetworks ?? ['127.0.0.0/8'],
     ...(options.lookup && { lookup: options.lookup }),
   });
-  const metrics = createMetrics(database);
+  const metrics = createMetrics({
+    poolUse: () => poolUse(database),
+    readBacklog: () => readBacklog(database),
+  });
   let worker: Worker | undefined;
-  const app = await buildApp(
-    {
-      rateLimitPerMinute: options.rateLimitPerMinute ?? 1_000_000,
-      ...(options.redisUrl && { redisUrl: options.redisUrl }),
-      encryptionKey,
-      logLevel: (process.env['TEST_LOG'] as 'info') ?? 'silent',
-    },
-    { database, destination, metrics, eventCommitted: () => worker?.nudge() },
-  );
+  const app = await buildTestApp(database, destination, {
+    ...(options.rateLimitPerMinute && { rateLimitPerMinute: options.rateLimitPerMinute }),
+    ...(options.redisUrl && { redisUrl: options.redisUrl }),
+    logLevel: process.env['TEST_LOG'] ?? 'silent',
+    metrics,
+    afterWrite: () => worker?.nudge(),
+  });
   if (options.worker) {
     worker = startWorker({
       database,
-      send: createSender({ destination, userAgent: 'menu-management-service/test' }),
+      send: createSender({ destination, userAgent }),
       seal: createSeal(encryptionKey),
       log: app.log,
       observe: metrics.attempted,

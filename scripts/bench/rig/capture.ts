@@ -1,6 +1,8 @@
 import pg from 'pg';
 import { buildApp } from '../../../src/app.ts';
 import { openDatabase } from '../../../src/db/database.ts';
+import { createSeal } from '../../../src/db/seal.ts';
+import { createSender } from '../../../src/webhooks/delivery/deliver.ts';
 import { createDestination } from '../../../src/webhooks/delivery/destination.ts';
 import type { Call } from './http-load.ts';
 import type { BenchServer } from './server.ts';
@@ -19,8 +21,14 @@ export async function captureStatements(
   const database = openDatabase(connection, { max: 1 });
   const destination = createDestination({ allowedNetworks: [] });
   const app = await buildApp(
-    { rateLimitPerMinute: 1_000_000_000, encryptionKey, logLevel: 'silent' },
-    { database, destination, eventCommitted: () => {} },
+    { rateLimitPerMinute: 1_000_000_000, logLevel: 'silent' },
+    {
+      database,
+      destination,
+      seal: createSeal(encryptionKey),
+      send: createSender({ destination, userAgent: 'bench' }),
+      afterWrite: () => {},
+    },
   );
   const make = async ({ method, path, json, headers, status = 200 }: Call) => {
     const answer = await app.inject({

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { createClient } from '../../../src/accounts/client.ts';
-import { allScopes } from '../../../src/accounts/scopes.ts';
 import type { Database } from '../../../src/db/database.ts';
+import { allScopes } from '../../../src/http/scopes.ts';
 import { demoLocations } from '../../demo/data.ts';
 
 /** What the benches work on. */

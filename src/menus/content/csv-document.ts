@@ -2,23 +2,23 @@ import type { FieldError } from '../../http/errors.ts';
 import type { MenuContent } from './document.ts';
 import { type CsvRow, cellName, readCsvRows } from './read-csv.ts';
 
-/** A document that was sent as CSV. With faults it may break its schema. */
+/** A document that was sent as CSV. With errors it may break its schema. */
 export interface CsvDocument {
   content: MenuContent;
   /** What is wrong with the file as CSV. */
-  faults: FieldError[];
-  /** Says of faults with pointers into the document which cell they are in; ordered by line. */
-  inFile(faults: FieldError[]): FieldError[];
+  errors: FieldError[];
+  /** Says of errors with pointers into the document which cell they are in; ordered by line. */
+  inFile(errors: FieldError[]): FieldError[];
 }
 
 /** Puts the rows together: items into the categories that they name, in the order of the rows. */
 export function readCsv(text: string): CsvDocument {
-  const { rows, faults } = readCsvRows(text);
+  const { rows, errors } = readCsvRows(text);
   const [menu, ...moreMenus] = rows.filter(({ record }) => record === 'menu');
   for (const { line } of moreMenus) {
-    faults.push({ field: cellName(line, 'record'), code: 'duplicate', message: 'is a second menu' });
+    errors.push({ field: cellName(line, 'record'), code: 'duplicate', message: 'is a second menu' });
   }
-  const categories = gather(rows, faults);
+  const categories = gather(rows, errors);
   const content = {
     ...menu?.fields,
     categories: categories.map(({ row, items }) => ({
@@ -32,7 +32,7 @@ export function readCsv(text: string): CsvDocument {
     const { row, items } = categories[Number(category)] ?? {};
     return item === undefined ? row?.line : items?.[Number(item)]?.line;
   };
-  return { content: content as MenuContent, faults, inFile: (found) => inFile(found, lineAt) };
+  return { content: content as MenuContent, errors, inFile: (found) => inFile(found, lineAt) };
 }
 
 interface Gathered {
@@ -40,7 +40,7 @@ interface Gathered {
   items: CsvRow[];
 }
 
-function gather(rows: CsvRow[], faults: FieldError[]): Gathered[] {
+function gather(rows: CsvRow[], errors: FieldError[]): Gathered[] {
   const categories: Gathered[] = rows
     .filter(({ record }) => record === 'category')
     .map((row) => ({ row, items: [] }));
@@ -55,13 +55,13 @@ function gather(rows: CsvRow[], faults: FieldError[]): Gathered[] {
     if (item.record !== 'item') continue;
     const { external_id, category_id } = item.category;
     const home = byName.get(external_id ?? category_id);
-    if (!home) faults.push(homeFault(item));
+    if (!home) errors.push(homeError(item));
     (home?.items ?? homeless).push(item);
   }
   return homeless.length > 0 ? [...categories, { row: undefined, items: homeless }] : categories;
 }
 
-function homeFault({ line, category: { external_id, category_id } }: CsvRow): FieldError {
+function homeError({ line, category: { external_id, category_id } }: CsvRow): FieldError {
   const column =
     external_id === undefined && category_id !== undefined ? 'category_id' : 'category_external_id';
   return external_id === undefined && category_id === undefined
@@ -72,18 +72,18 @@ function homeFault({ line, category: { external_id, category_id } }: CsvRow): Fi
 const pointer = /^\/data(?:\/categories\/(\d+)(?:\/items\/(\d+))?)?(?:\/([^/]+))?/;
 
 function inFile(
-  faults: FieldError[],
+  errors: FieldError[],
   lineAt: (category?: string, item?: string) => number | undefined,
 ): FieldError[] {
-  const located = faults.flatMap((fault): (FieldError & { line: number })[] => {
-    const [found, category, item, name] = pointer.exec(fault.field) ?? [];
-    if (found === undefined) return [{ ...fault, line: lineOf(fault.field) }];
+  const located = errors.flatMap((error): (FieldError & { line: number })[] => {
+    const [found, category, item, name] = pointer.exec(error.field) ?? [];
+    if (found === undefined) return [{ ...error, line: lineOf(error.field) }];
     const line = lineAt(category, item);
     if (line === undefined) return [];
     const isKey = category !== undefined && item === undefined && name === 'external_id';
-    return [{ ...fault, field: cellName(line, isKey ? 'category_external_id' : name), line }];
+    return [{ ...error, field: cellName(line, isKey ? 'category_external_id' : name), line }];
   });
-  return located.sort((a, b) => a.line - b.line).map(({ line: _, ...fault }) => fault);
+  return located.sort((a, b) => a.line - b.line).map(({ line: _, ...error }) => error);
 }
 
 function lineOf(field: string): number {

@@ -18,26 +18,22 @@ export function contentOf(
   return {
     ...texts,
     ...(withAvailability && { is_active }),
-    categories: categories.map((category) => ({
-      ...nameOf(category.external_id, { category_id: category.category_id }),
-      name: category.name,
-      description: category.description,
-      items: (itemsOf.get(category.category_id) ?? []).map((item) => itemContent(item, withAvailability)),
+    categories: categories.map(({ category_id, external_id, name, description }) => ({
+      ...nameOf(external_id, { category_id }),
+      name,
+      description,
+      items: (itemsOf.get(category_id) ?? []).map((item) => itemContent(item, withAvailability)),
     })),
   };
 }
 
+// The place of an item is where it stands in the document.
 function itemContent(item: StoredItem, withAvailability: boolean): ItemContent {
-  const { name, description, price, photo_url, allergens, dietary_tags, is_available, unavailable_until } =
+  const { item_id, category_id, sort_order, external_id, is_available, unavailable_until, ...description } =
     item;
   return {
-    ...nameOf(item.external_id, { item_id: item.item_id }),
-    name,
-    description,
-    price,
-    photo_url,
-    allergens,
-    dietary_tags,
+    ...nameOf(external_id, { item_id }),
+    ...description,
     ...(withAvailability && { is_available, unavailable_until }),
   };
 }

@@ -1,11 +1,11 @@
 const csvSuffix = '-csv"';
 
-/** The ETag of a menu in one media type: no two representations share a strong tag (RFC 9110, 8.8.3). */
-export function tagOf(menuTag: string, mediaType: 'application/json' | 'text/csv'): string {
-  return mediaType === 'text/csv' ? menuTag.replace(/"$/, csvSuffix) : menuTag;
+/** The ETag of a menu in one media type: no two representations share a strong one (RFC 9110, 8.8.3). */
+export function representationETag(menuETag: string, mediaType: 'application/json' | 'text/csv'): string {
+  return mediaType === 'text/csv' ? menuETag.replace(/"$/, csvSuffix) : menuETag;
 }
 
-/** The menu's own tags for those of its representations. */
-export function menuTagsOf(tags: string[] | null): string[] | null {
-  return tags?.map((tag) => (tag.endsWith(csvSuffix) ? tag.replace(csvSuffix, '"') : tag)) ?? null;
+/** The menu's own ETags for those of its representations. */
+export function menuETagsOf(eTags: string[] | null): string[] | null {
+  return eTags?.map((tag) => (tag.endsWith(csvSuffix) ? tag.replace(csvSuffix, '"') : tag)) ?? null;
 }

@@ -1,11 +1,11 @@
 import type { FieldError } from '../../http/errors.ts';
-import { absenceFaults } from '../../items/availability.ts';
+import { absenceErrors } from '../../items/availability.ts';
 import type { CategoryContent, ItemContent, MenuContent } from './document.ts';
 import type { StoredCategory, StoredItem, StoredMenu } from './stored.ts';
 
 /** A record of the document and the stored record that it speaks of; undefined when it is new. */
-export interface Match<Given, Stored> {
-  given: Given;
+export interface Match<Sent, Stored> {
+  sent: Sent;
   /** Where it stands in the body. */
   pointer: string;
   stored: Stored | undefined;
@@ -18,7 +18,7 @@ export interface Matches {
   categories: CategoryMatch[];
   items: ItemMatch[];
   /** What a schema cannot say, with pointers into the body. Without any, each stored record has one match at most. */
-  faults: FieldError[];
+  errors: FieldError[];
 }
 
 // Over all categories.
@@ -26,93 +26,93 @@ const itemLimit = 10_000;
 
 /**
  * Finds the stored record of each record of the document. The document may break its schema: what can be read is
- * looked at, so that all faults of a file are known at once.
+ * looked at, so that all errors of a file are known at once.
  * @param stored undefined: looks at the document alone.
  */
 export function matchContent(content: MenuContent, stored: StoredMenu | undefined): Matches {
-  const faults: FieldError[] = [];
+  const errors: FieldError[] = [];
   const findCategory = finder<'category_id', CategoryContent, StoredCategory>(
     'category_id',
     stored?.categories,
     ['name'],
-    faults,
+    errors,
   );
   const findItem = finder<'item_id', ItemContent, StoredItem>(
     'item_id',
     stored?.items,
     ['name', 'price'],
-    faults,
+    errors,
   );
   const categories: CategoryMatch[] = [];
   const items: ItemMatch[] = [];
-  for (const [index, given] of records(content?.categories)) {
+  for (const [index, sent] of records(content?.categories)) {
     const pointer = `/data/categories/${index}`;
-    const category = { given, pointer, stored: findCategory(given, pointer) };
+    const category = { sent, pointer, stored: findCategory(sent, pointer) };
     categories.push(category);
-    for (const [index, given] of records(category.given.items)) {
+    for (const [index, sent] of records(category.sent.items)) {
       const pointer = `${category.pointer}/items/${index}`;
-      items.push({ given, pointer, stored: findItem(given, pointer), category });
-      faults.push(...absenceFaults(given, pointer));
+      items.push({ sent, pointer, stored: findItem(sent, pointer), category });
+      errors.push(...absenceErrors(sent, pointer));
     }
   }
   if (items.length > itemLimit) {
-    faults.push({
+    errors.push({
       field: '/data/categories',
       code: 'too_many',
       message: `hold ${items.length} items, of ${itemLimit}`,
     });
   }
-  return { categories, items, faults };
+  return { categories, items, errors };
 }
 
-function records<Given extends object>(list: Given[]): [number, Given][] {
+function records<Sent extends object>(list: Sent[]): [number, Sent][] {
   if (!Array.isArray(list)) return [];
   return [...list.entries()].filter(([, one]) => typeof one === 'object' && one !== null);
 }
 
 type Named<Id extends string> = { [I in Id]: number } & { external_id: string | null };
 
-/** Gives the function that finds the stored record of a given one, and collects what is wrong with its names. */
+/** Gives the function that finds the stored record of a sent one, and collects what is wrong with its names. */
 function finder<
   Id extends 'category_id' | 'item_id',
-  Given extends { [I in Id]?: number } & { external_id?: string },
+  Sent extends { [I in Id]?: number } & { external_id?: string },
   Stored extends Named<Id>,
 >(
   id: Id,
   stored: Stored[] | undefined,
-  neededWhenNew: (keyof Given & string)[],
-  faults: FieldError[],
-): (given: Given, pointer: string) => Stored | undefined {
+  neededWhenNew: (keyof Sent & string)[],
+  errors: FieldError[],
+): (sent: Sent, pointer: string) => Stored | undefined {
   const byId = new Map(stored?.map((one): [number, Stored] => [one[id], one]));
   const byExternalId = new Map(stored?.map((one) => [one.external_id, one]));
   const named = new Set<unknown>();
 
-  return (given, pointer) => {
-    const { external_id } = given;
-    const ownId: number | undefined = given[id];
+  return (sent, pointer) => {
+    const { external_id } = sent;
+    const ownId: number | undefined = sent[id];
     const found = ownId === undefined ? byExternalId.get(external_id ?? null) : byId.get(ownId);
-    const fault = (field: string, code: string, message: string) =>
-      faults.push({ field: `${pointer}/${field}`, code, message });
+    const report = (field: string, code: string, message: string) =>
+      errors.push({ field: `${pointer}/${field}`, code, message });
 
     if (external_id === undefined && ownId === undefined) {
-      fault('external_id', 'required', `is required where there is no ${id}`);
+      report('external_id', 'required', `is required where there is no ${id}`);
       return undefined;
     }
     const names = [external_id ?? found?.external_id, ownId, found].filter((name) => name != null);
     if (names.some((name) => named.has(name))) {
-      fault(ownId === undefined ? 'external_id' : id, 'duplicate', 'is in the document twice');
+      report(ownId === undefined ? 'external_id' : id, 'duplicate', 'is in the document twice');
       return undefined;
     }
     for (const name of names) named.add(name);
     if (stored && found) {
       const own = found.external_id;
       if (external_id !== undefined && own !== null && own !== external_id)
-        fault('external_id', 'conflict', 'is not the one that the record has');
+        report('external_id', 'conflict', 'is not the one that the record has');
     } else if (stored && ownId !== undefined) {
-      fault(id, 'not_found', 'is not in this menu');
+      report(id, 'not_found', 'is not in this menu');
     } else if (stored) {
       for (const name of neededWhenNew) {
-        if (given[name] === undefined) fault(name, 'required', 'is required in a new record');
+        if (sent[name] === undefined) report(name, 'required', 'is required in a new record');
       }
     }
     return found;

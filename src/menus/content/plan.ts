@@ -1,7 +1,8 @@
 import type { components } from '../../../generated/api.ts';
+import { itemDefaults } from '../../items/item.ts';
+import { orderedPositions } from '../../records/positions.ts';
 import type { MenuContent } from './document.ts';
 import type { CategoryMatch, ItemMatch, Matches } from './match.ts';
-import { orderedPositions } from './positions.ts';
 import type { StoredCategory, StoredItem, StoredMenu } from './stored.ts';
 
 type Schemas = components['schemas'];
@@ -59,13 +60,13 @@ function planCategories(matches: CategoryMatch[], stored: StoredMenu): Plan['cat
   const positions = orderedPositions(
     matches.map(({ stored }) => stored && { sort_order: stored.sort_order, id: stored.category_id }),
   );
-  const rows = matches.map(({ given, stored: old }, index) => ({
+  const rows = matches.map(({ sent, stored: old }, index) => ({
     old,
     row: {
       category_id: old?.category_id ?? null,
-      external_id: given.external_id ?? old?.external_id ?? null,
-      name: given.name?.trim() ?? old?.name ?? '',
-      description: given.description ?? old?.description ?? '',
+      external_id: sent.external_id ?? old?.external_id ?? null,
+      name: sent.name?.trim() ?? old?.name ?? '',
+      description: sent.description ?? old?.description ?? '',
       sort_order: positions[index] ?? 0,
     },
   }));
@@ -85,40 +86,36 @@ function planItems(matches: ItemMatch[], stored: StoredMenu): Plan['items'] {
         stored && staysHere(stored) ? { sort_order: stored.sort_order, id: stored.item_id } : undefined,
       ),
     );
-    return siblings.map(({ given, stored: old }, index) => ({
+    return siblings.map(({ sent, stored: old }, index) => ({
       old: old && { ...old, category: staysHere(old) ? key : categoryKeys.get(old.category_id) },
-      row: { ...itemRow(given, old), category: key, sort_order: positions[index] ?? 0 },
+      row: { ...itemRow(sent, old), category: key, sort_order: positions[index] ?? 0 },
     }));
   });
   const found = new Set(matches.map((match) => match.stored));
   return { ...sortOut(rows), deleted: stored.items.filter((one) => !found.has(one)) };
 }
 
-function keyOf({ given, stored }: CategoryMatch): Schemas['CategoryReference'] {
+function keyOf({ sent, stored }: CategoryMatch): Schemas['CategoryReference'] {
   return {
     category_id: stored?.category_id ?? null,
-    external_id: given.external_id ?? stored?.external_id ?? null,
+    external_id: sent.external_id ?? stored?.external_id ?? null,
   };
 }
 
-function itemRow(given: ItemMatch['given'], old: StoredItem | undefined) {
-  return {
-    item_id: old?.item_id ?? null,
-    external_id: given.external_id ?? old?.external_id ?? null,
-    name: given.name?.trim() ?? old?.name ?? '',
-    description: given.description ?? old?.description ?? '',
-    price: given.price ?? old?.price ?? 0,
-    photo_url: given.photo_url === undefined ? (old?.photo_url ?? null) : given.photo_url,
-    allergens: given.allergens ?? old?.allergens ?? [],
-    dietary_tags: given.dietary_tags ?? old?.dietary_tags ?? [],
-    ...availability(given, old),
-  };
+function itemRow(
+  sent: ItemMatch['sent'],
+  old: StoredItem | undefined,
+): Omit<ItemRow, 'category' | 'sort_order'> {
+  const nothing = { ...itemDefaults, item_id: null, category_id: null, name: '', price: 0 };
+  const { category_id: _, ...kept } = old ?? nothing;
+  const { external_id = kept.external_id, name = kept.name, ...fields } = sent;
+  return { ...kept, ...fields, ...availability(sent, old), external_id, name: name.trim() };
 }
 
 // As updateItem has it: a time of return turns the item off, and an item that is on has none.
-function availability(given: ItemMatch['given'], old: StoredItem | undefined) {
-  const until = given.unavailable_until;
-  const is_available = given.is_available ?? (until ? false : (old?.is_available ?? true));
+function availability(sent: ItemMatch['sent'], old: StoredItem | undefined) {
+  const until = sent.unavailable_until;
+  const is_available = sent.is_available ?? (until ? false : (old?.is_available ?? true));
   const kept =
     until === undefined ? (old?.unavailable_until ?? null) : until && new Date(until).toISOString();
   return { is_available, unavailable_until: is_available ? null : kept };

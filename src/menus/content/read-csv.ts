@@ -15,26 +15,27 @@ export interface CsvRow {
  * Reads the rows. A cell that is not what its column holds stays text, for the schema to refuse.
  * @returns the rows with their lines, counted from 1, and what is wrong with the file as CSV.
  */
-export function readCsvRows(text: string): { rows: CsvRow[]; faults: FieldError[] } {
-  const { lines, faults } = split(text);
+export function readCsvRows(text: string): { rows: CsvRow[]; errors: FieldError[] } {
+  const { lines, errors } = split(text);
   const [header, ...body] = lines.filter(({ cells }) => cells.some((cell) => cell.trim() !== ''));
-  if (!header) return { rows: [], faults: [...faults, fault(1, undefined, 'required', 'names no columns')] };
+  if (!header)
+    return { rows: [], errors: [...errors, fieldError(1, undefined, 'required', 'names no columns')] };
   const names = header.cells.map((name) => name.trim());
   const { line } = header;
   for (const [index, name] of names.entries()) {
     if (names.indexOf(name) < index && name !== '')
-      faults.push(fault(line, name, 'duplicate', 'is there twice'));
+      errors.push(fieldError(line, name, 'duplicate', 'is there twice'));
     else if (!isColumn(name) && name !== '')
-      faults.push(fault(line, name, 'unknown', 'is not a known column'));
+      errors.push(fieldError(line, name, 'unknown', 'is not a known column'));
   }
   if (!names.includes('record')) {
     return {
       rows: [],
-      faults: [...faults, fault(line, 'record', 'required', 'is a column that is required')],
+      errors: [...errors, fieldError(line, 'record', 'required', 'is a column that is required')],
     };
   }
-  const rows = body.flatMap((one) => readRow(one, names, faults) ?? []);
-  return { rows, faults };
+  const rows = body.flatMap((one) => readRow(one, names, errors) ?? []);
+  return { rows, errors };
 }
 
 interface Line {
@@ -42,7 +43,7 @@ interface Line {
   cells: string[];
 }
 
-function split(text: string): { lines: Line[]; faults: FieldError[] } {
+function split(text: string): { lines: Line[]; errors: FieldError[] } {
   const bytes = Buffer.from(text);
   // Names of columns hold no separator, so the first one in the file is the one it uses.
   const delimiter = /[,;\t]/.exec(text)?.[0] ?? ',';
@@ -53,17 +54,17 @@ function split(text: string): { lines: Line[]; faults: FieldError[] } {
     record_delimiter: ['\r\n', '\n', '\r'],
   };
   try {
-    return { lines: numbered(bytes, parseRows(bytes, options)), faults: [] };
+    return { lines: numbered(bytes, parseRows(bytes, options)), errors: [] };
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     const sound = Number(error['records'] ?? 0);
     const before = sound > 0 ? parseRows(bytes, { ...options, to: sound }) : [];
     const line = 1 + lineBreaks(bytes, 0, before.at(-1)?.info.bytes ?? 0);
-    return { lines: numbered(bytes, before), faults: [fault(line, undefined, 'csv', quoteFault)] };
+    return { lines: numbered(bytes, before), errors: [fieldError(line, undefined, 'csv', quoteError)] };
   }
 }
 
-const quoteFault = 'is not CSV: a quote is not where it can be, or is never closed';
+const quoteError = 'is not CSV: a quote is not where it can be, or is never closed';
 
 type Parsed = { info: Info & { bytes: number }; record: string[] };
 
@@ -96,13 +97,13 @@ function isColumn(name: string): name is Column {
   return Object.hasOwn(columns, name);
 }
 
-function readRow({ line, cells }: Line, names: string[], faults: FieldError[]): CsvRow | undefined {
+function readRow({ line, cells }: Line, names: string[], errors: FieldError[]): CsvRow | undefined {
   if (cells.some((cell, index) => cell !== '' && !names[index])) {
-    faults.push(fault(line, undefined, 'too_many', 'has more cells than there are columns'));
+    errors.push(fieldError(line, undefined, 'too_many', 'has more cells than there are columns'));
   }
   const record = cells[names.indexOf('record')]?.trim().toLowerCase();
   if (record !== 'menu' && record !== 'category' && record !== 'item') {
-    faults.push(fault(line, 'record', 'enum', 'must be menu, category or item'));
+    errors.push(fieldError(line, 'record', 'enum', 'must be menu, category or item'));
     return undefined;
   }
   const row: CsvRow = { line, record, category: {}, fields: {} };
@@ -111,7 +112,7 @@ function readRow({ line, cells }: Line, names: string[], faults: FieldError[]): 
     const kinds: readonly Kind[] = columns[name];
     const cell = unguarded(cells[index] ?? '');
     if (kinds.includes(record)) readCell(row, name, cell);
-    else if (cell !== '') faults.push(fault(line, name, 'unknown', `has no meaning for a ${record}`));
+    else if (cell !== '') errors.push(fieldError(line, name, 'unknown', `has no meaning for a ${record}`));
   }
   // A time of return that is not written says "no plan" only beside a switch that is.
   if (row.fields['unavailable_until'] === null && row.fields['is_available'] === undefined) {
@@ -167,11 +168,11 @@ function labels(cell: string): string[] | string {
   }
 }
 
-function fault(line: number, column: string | undefined, code: string, message: string): FieldError {
+function fieldError(line: number, column: string | undefined, code: string, message: string): FieldError {
   return { field: cellName(line, column), code, message };
 }
 
-/** How a fault names a place in a file. */
+/** How an error names a place in a file. */
 export function cellName(line: number, column: string | undefined): string {
   return (column === undefined ? `line ${line}` : `line ${line}, ${column}`).slice(0, 1024);
 }

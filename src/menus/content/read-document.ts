@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/api.ts';
+import { schemaErrors } from '../../contract/validation.ts';
 import { type FieldError, parameterError } from '../../http/errors.ts';
-import { schemaFaults } from '../../contract/validation.ts';
 import { readCsv } from './csv-document.ts';
 import type { MenuContent } from './document.ts';
 import { type Matches, matchContent } from './match.ts';
@@ -9,10 +9,10 @@ import type { StoredMenu } from './stored.ts';
 type MenuDocument = components['schemas']['MenuDocument'];
 
 /** A document as it was sent, looked at as far as that goes without the menu. */
-export interface GivenDocument {
+export interface SentDocument {
   content: MenuContent;
   /** Whether it is wrong whatever the menu holds. */
-  isFaulty: boolean;
+  isWrong: boolean;
   /**
    * @param stored undefined when the caller may not see the menu.
    * @throws 422 with every fault of the document, in the terms of the body that was sent.
@@ -24,24 +24,24 @@ export interface GivenDocument {
 export function readDocument(
   body: MenuDocument | string,
   bodyType: 'application/json' | 'text/csv',
-): GivenDocument {
-  const { content, faults, inFile } =
+): SentDocument {
+  const { content, errors, inFile } =
     bodyType === 'text/csv'
       ? readCsv(body as string)
       : {
           content: (body as Partial<MenuDocument> | null)?.data as MenuContent,
-          faults: [],
+          errors: [],
           inFile: undefined,
         };
   const document = bodyType === 'text/csv' ? { data: content } : body;
-  const ownFaults: FieldError[] = [...faults, ...schemaFaults('MenuDocument', document)];
+  const ownErrors: FieldError[] = [...errors, ...schemaErrors('MenuDocument', document)];
 
   return {
     content,
-    isFaulty: ownFaults.length > 0 || matchContent(content, undefined).faults.length > 0,
+    isWrong: ownErrors.length > 0 || matchContent(content, undefined).errors.length > 0,
     match(stored) {
       const matches = matchContent(content, stored);
-      const all = [...ownFaults, ...matches.faults];
+      const all = [...ownErrors, ...matches.errors];
       if (all.length > 0) throw parameterError(inFile ? inFile(all) : all);
       return matches;
     },

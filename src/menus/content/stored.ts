@@ -1,25 +1,28 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { components } from '../../../generated/api.ts';
-import { withinReach } from '../../records/reach.ts';
+import { shownCategory } from '../../categories/category.ts';
 import type { Database } from '../../db/database.ts';
-import { build, statement } from '../../db/statement.ts';
-import { columns, type Json, jsonObject, rfc3339 } from '../../db/json.ts';
-import { available, lapsed } from '../../items/item.ts';
-import { type MenuKey, menuTag } from '../menu.ts';
+import { type Json, jsonObject } from '../../db/json.ts';
+import { build, type Param, statement } from '../../db/statement.ts';
+import { shownItem } from '../../items/item.ts';
+import type { MenuKey } from '../../records/menu-reach.ts';
+import { withinReach } from '../../records/reach.ts';
+import { isAtPath } from '../../records/record-kind.ts';
+import { menuETag, menus, shownMenu } from '../menu.ts';
 
-type Item = components['schemas']['Item'];
-type Category = components['schemas']['Category'];
-type Menu = components['schemas']['Menu'];
+type Schemas = components['schemas'];
+/** What a document says nothing of. */
+type Upkeep = 'menu_id' | 'created' | 'updated_at' | 'version';
 
-export type StoredItem = Omit<Item, 'menu_id' | 'created' | 'updated_at' | 'version'>;
-export type StoredCategory = Omit<Category, 'menu_id' | 'created' | 'updated_at' | 'version'>;
+export type StoredItem = Omit<Schemas['Item'], Upkeep>;
+export type StoredCategory = Omit<Schemas['Category'], Upkeep>;
 
 /** A menu as its readers see it at one moment, in display order. */
 export interface StoredMenu {
   location_id: number;
   /** The menu's ETag, quotes included. */
   etag: string;
-  menu: Pick<Menu, 'name' | 'description' | 'is_active'>;
+  menu: Pick<Schemas['Menu'], 'name' | 'description' | 'is_active'>;
   categories: StoredCategory[];
   items: StoredItem[];
 }
@@ -40,55 +43,31 @@ export async function readStored(
   );
 }
 
-interface Row {
-  within_reach: boolean;
-  location_id: number;
-  etag: string;
-  menu: Json<StoredMenu['menu']>;
-  categories: Json<StoredCategory[]>;
-  items: Json<StoredItem[]>;
-}
-
-const select = statement<MenuKey, Row>((p) => {
-  const { name, description, is_active } = columns('menu');
+const select = statement('menus.readStored', (p: Param<MenuKey>) => {
+  const { name, description, is_active } = shownMenu();
   return build
     .selectFrom('menu')
     .select([
       withinReach(p, 'menu').as('within_reach'),
       'location_id',
-      menuTag().as('etag'),
+      menuETag().as('etag'),
       jsonObject<StoredMenu['menu']>({ name, description, is_active }).as('menu'),
       categoriesJson().as('categories'),
       itemsJson().as('items'),
     ])
-    .where('menu_id', '=', p('menu_id', 'bigint'));
+    .where(isAtPath(menus, p));
 });
 
 function categoriesJson(): RawBuilder<Json<StoredCategory[]>> {
-  const { category_id, external_id, name, description, sort_order } = columns('category');
-  const fields = jsonObject<StoredCategory>({ category_id, external_id, name, description, sort_order });
-  return sql`(select coalesce(json_agg(${fields} order by category.sort_order, category.category_id), '[]')
+  const { menu_id, created, updated_at, version, ...fields } = shownCategory();
+  return sql`(
+    select coalesce(json_agg(${jsonObject<StoredCategory>(fields)} order by category.sort_order, category.category_id), '[]')
     from category where category.menu_id = menu.menu_id)`;
 }
 
 function itemsJson(): RawBuilder<Json<StoredItem[]>> {
-  const item = columns('item');
-  const fields = jsonObject<StoredItem>({
-    item_id: item.item_id,
-    category_id: item.category_id,
-    external_id: item.external_id,
-    name: item.name,
-    description: item.description,
-    price: item.price,
-    photo_url: item.photo_url,
-    allergens: item.allergens,
-    dietary_tags: item.dietary_tags,
-    is_available: available(),
-    unavailable_until: rfc3339(
-      sql<Date | null>`case when not ${lapsed()} then ${item.unavailable_until} end`,
-    ),
-    sort_order: item.sort_order,
-  });
-  return sql`(select coalesce(json_agg(${fields} order by item.sort_order, item.item_id), '[]')
+  const { menu_id, created, updated_at, version, ...fields } = shownItem();
+  return sql`(
+    select coalesce(json_agg(${jsonObject<StoredItem>(fields)} order by item.sort_order, item.item_id), '[]')
     from item where item.menu_id = menu.menu_id)`;
 }

@@ -1,13 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
-
-export interface Backlog {
-  unrelayed: number;
-  pending: number;
-  held: number;
-  /** 0 when nothing waits. */
-  oldest_seconds: number;
-}
+import { statement } from '../../db/statement.ts';
+import type { Backlog } from '../../metrics/metrics.ts';
 
 const most = 50_000;
 
@@ -16,7 +10,14 @@ const most = 50_000;
  * looked for among the ten of each endpoint that have been due longest.
  */
 export async function readBacklog(database: Database): Promise<Backlog> {
-  const { rows } = await sql<Backlog>`
+  const [backlog] = await select(database, {});
+  if (!backlog) throw new Error('no backlog was read');
+  return backlog;
+}
+
+const select = statement(
+  'webhooks.backlog',
+  () => sql<Backlog>`
     with recursive waiting as (
       (select webhook_id from delivery where state = 'pending' order by webhook_id limit 1)
       union all
@@ -35,15 +36,12 @@ export async function readBacklog(database: Database): Promise<Backlog> {
       ) as head
     )
     select
-      (select count(*) from (select from event where not relayed limit ${most}) as found) as unrelayed,
+      (select count(*) from (select from event where not relayed limit ${sql.lit(most)}) as found) as unrelayed,
       ${counted('pending')} as pending,
       ${counted('held')} as held,
       (select coalesce(extract(epoch from greatest(now() - min(created_at), interval '0')), 0) from oldest)::float8
-        as oldest_seconds`.execute(database);
-  const [backlog] = rows;
-  if (!backlog) throw new Error('no backlog was read');
-  return backlog;
-}
+        as oldest_seconds`,
+);
 
 // One endpoint after the other by the index, until the limit ends it.
 function counted(state: 'pending' | 'held') {
@@ -52,7 +50,7 @@ function counted(state: 'pending' | 'held') {
       select from delivery
       where delivery.webhook_id = endpoint.webhook_id and delivery.state in ('held', 'pending')
         and delivery.state = ${sql.lit(state)}
-      limit ${most}
-    ) as one limit ${most}
+      limit ${sql.lit(most)}
+    ) as one limit ${sql.lit(most)}
   ) as found)`;
 }

@@ -30,8 +30,11 @@ export interface AttemptResult {
   gone: boolean;
 }
 
+/** Makes one attempt at an endpoint, signed and guarded. */
+export type Send = (attempt: Attempt) => Promise<AttemptResult>;
+
 /**
- * A function that signs an attempt, posts it, and always answers with a result: it never throws, and never takes
+ * A function that signs an attempt, posts it, and always gives a result: it never throws, and never takes
  * longer than `timeoutMs` from connecting to the last byte of the response, whatever the receiver does. Redirects
  * are not followed. Past `maxResponseBytes` the response is cut off and counts by its status.
  *
@@ -42,7 +45,7 @@ export function createSender(options: {
   userAgent: string;
   timeoutMs?: number;
   maxResponseBytes?: number;
-}): (attempt: Attempt) => Promise<AttemptResult> {
+}): Send {
   const { destination, userAgent, timeoutMs = 15_000, maxResponseBytes = 16_384 } = options;
   return ({ url, secrets, eventId, body, sentAt }) =>
     new Promise((resolve) => {

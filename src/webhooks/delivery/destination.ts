@@ -14,15 +14,15 @@ import { Agent, buildConnector, type Dispatcher } from 'undici';
  * kinds of address is reached through the good ones.
  */
 export interface Destination {
-  /** What is wrong with `url` as an endpoint, or null. A name that does not resolve now is not a fault. */
-  check(url: string): Promise<DestinationFault | null>;
+  /** What is wrong with `url` as an endpoint, or null. A name that does not resolve now is not an error. */
+  check(url: string): Promise<AddressError | null>;
   /** Connects to permitted addresses only; fails with BlockedAddress or UnresolvedHost before any packet is sent. */
   dispatcher: Dispatcher;
   /** Drops all sockets at once, so it is for the time after the last send. */
   close(): Promise<void>;
 }
 
-export interface DestinationFault {
+export interface AddressError {
   code:
     | 'invalid_url'
     | 'https_required'
@@ -38,7 +38,7 @@ export class BlockedAddress extends Error {}
 /** The host has no address at present. */
 export class UnresolvedHost extends Error {}
 
-/** Answers all addresses of a host; rejects when there are none. */
+/** Gives all addresses of a host; rejects when there are none. */
 export type Lookup = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 /**
@@ -100,7 +100,7 @@ type Permit = (address: Address) => boolean;
 const connectMs = 15_000;
 const checkMs = 2_000;
 
-const httpsRequired: DestinationFault = {
+const httpsRequired: AddressError = {
   code: 'https_required',
   message: 'must be https; plain http is accepted only towards the allowed networks',
 };

@@ -1,13 +1,5 @@
-import type { FastifyBaseLogger } from 'fastify';
-import type { Database } from '../../db/database.ts';
-import { startLoop } from '../../db/poller.ts';
-import type { Seal } from '../../db/seal.ts';
-import type { Attempt, AttemptResult } from './deliver.ts';
-import { type Claim, claimDue, type Outcome, recordOutcomes } from './queue.ts';
-import { nextDelayMs } from './retry-schedule.ts';
-
-/*
- * Attempts what is due. Two loops share the work: one claims and starts attempts, without waiting for them; the
+/**
+ * Attempts what is due. Two pollers share the work: one claims and starts attempts, without waiting for them; the
  * other writes results back in batches. No transaction is open while a request is under way.
  *
  * A crash between claim and result leaves a lease that runs out; the delivery is then attempted again with the same
@@ -15,8 +7,16 @@ import { nextDelayMs } from './retry-schedule.ts';
  *
  * Places are shared by a dynamic threshold (Choudhury and Hahne, 1998): no endpoint holds more than an eighth of
  * what is free at the moment. So a few that hang leave most places to the others, without any of them being known to
- * hang; the circuit breaker (health.ts) then takes them down to one.
+ * hang; the circuit breaker (endpoint-health.ts) then takes them down to one.
  */
+import type { FastifyBaseLogger } from 'fastify';
+import type { Database } from '../../db/database.ts';
+import { startPoller } from '../../db/poller.ts';
+import type { Seal } from '../../db/seal.ts';
+import type { AttemptResult, Send } from './deliver.ts';
+import { type Claim, claimDue, type Outcome, recordOutcomes } from './queue.ts';
+import { nextDelayMs } from './retry-schedule.ts';
+
 export interface Dispatcher {
   /** New deliveries may be due. */
   nudge(): void;
@@ -26,7 +26,7 @@ export interface Dispatcher {
 
 export interface DispatcherOptions {
   database: Database;
-  send: (attempt: Attempt) => Promise<AttemptResult>;
+  send: Send;
   seal: Seal;
   log: FastifyBaseLogger;
   /** The wait after the n-th failed attempt in ms; null when it was the last. */
@@ -51,8 +51,8 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   let places = concurrency;
   let finished: Outcome[] = [];
 
-  const results = startLoop('results', writeResults, { idleMs: 1_000, log });
-  const claims = startLoop('claims', claimMore, { idleMs, log });
+  const results = startPoller('results', writeResults, { idleMs: 1_000, log });
+  const claims = startPoller('claims', claimMore, { idleMs, log });
 
   // One round takes all that is due and has a place; there is more to take once a place is free, which nudges.
   async function claimMore(): Promise<boolean> {

@@ -1,7 +1,4 @@
-import { type RawBuilder, sql, type Transaction } from 'kysely';
-import type { DB } from '../../../generated/database.ts';
-
-/*
+/**
  * How an endpoint is doing, kept in its row so that all processes know and none has to be told.
  *
  * Circuit breaker: after `tripAfter` failures in a row, whatever the records, the circuit is open. Each process then
@@ -11,6 +8,9 @@ import type { DB } from '../../../generated/database.ts';
  *
  * An endpoint that answers 410, or that fails for five days with nothing getting through, is disabled.
  */
+import { type RawBuilder, sql } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import { type Param, statement } from '../../db/statement.ts';
 
 /** What a batch of results says of one endpoint. */
 export interface Impression {
@@ -26,8 +26,8 @@ const tripAfter = 10;
 const failingDays = 5;
 
 /** How many attempts one process may have under way at a row of `webhook`; `most` while it is healthy. */
-export function allowedAttempts(most: number): RawBuilder<number> {
-  return sql`case when webhook.consecutive_failures < ${tripAfter} then ${most}::integer
+export function allowedAttempts(most: RawBuilder<number>): RawBuilder<number> {
+  return sql`case when webhook.consecutive_failures < ${sql.lit(tripAfter)} then ${most}
     when webhook.probe_at <= now() then 1 else 0 end`;
 }
 
@@ -41,39 +41,39 @@ export const goodHealth = {
 } as const;
 
 /** Notes what the results say; the endpoints must be locked. Writes nothing about one that was and is healthy. */
-export async function noteHealth(transaction: Transaction<DB>, impressions: Impression[]): Promise<void> {
-  const column = <T>(value: (impression: Impression) => T) => impressions.map(value);
-  await sql`
+export async function noteHealth(transaction: Database, impressions: Impression[]): Promise<void> {
+  await note(transaction, {
+    webhook_ids: impressions.map(({ webhook_id }) => webhook_id),
+    failures: impressions.map(({ failures }) => failures),
+    reached: impressions.map(({ reached }) => reached),
+  });
+  const failing = impressions.filter(({ reached, gone }) => gone || !reached);
+  if (failing.length === 0) return;
+  await disable(transaction, {
+    webhook_ids: failing.map(({ webhook_id }) => webhook_id),
+    gone_ids: failing.filter(({ gone }) => gone).map(({ webhook_id }) => webhook_id),
+  });
+}
+
+const note = statement(
+  'webhooks.noteHealth',
+  (p: Param<{ webhook_ids: number[]; failures: number[]; reached: boolean[] }>) => sql<object>`
     update webhook
     set failing_since = case when not reached then coalesce(failing_since, now()) end,
       consecutive_failures = case when reached then 0 else consecutive_failures + failures end,
       probe_at = case when not reached then now() +
         least(greatest((now() - coalesce(failing_since, now())) / 10, interval '5 seconds'), interval '5 minutes') end
-    from unnest(
-      ${column(({ webhook_id }) => webhook_id)}::bigint[],
-      ${column(({ failures }) => failures)}::int[],
-      ${column(({ reached }) => reached)}::boolean[]
-    ) as impression (webhook_id, failures, reached)
-    where webhook.webhook_id = impression.webhook_id and (failing_since is not null or not reached)
-  `.execute(transaction);
-  const failing = impressions.filter(({ reached, gone }) => gone || !reached);
-  if (failing.length > 0) await disable(transaction, failing);
-}
+    from unnest(${p('webhook_ids', 'bigint[]')}, ${p('failures', 'int[]')}, ${p('reached', 'boolean[]')})
+      as impression (webhook_id, failures, reached)
+    where webhook.webhook_id = impression.webhook_id and (failing_since is not null or not reached)`,
+);
 
-async function disable(transaction: Transaction<DB>, failing: Impression[]): Promise<void> {
-  const gone = failing.filter((impression) => impression.gone).map(({ webhook_id }) => webhook_id);
-  const isGone = sql<boolean>`webhook_id = any (${gone}::bigint[])`;
-  await transaction
-    .updateTable('webhook')
-    .set({
-      enabled: false,
-      disabled_reason: sql<string>`case when ${isGone} then 'gone' else 'failing' end`,
-      disabled_at: sql`now()`,
-      updated_at: sql`clock_timestamp()`,
-      version: sql`version + 1`,
-    })
-    .where(sql<boolean>`webhook_id = any (${failing.map(({ webhook_id }) => webhook_id)}::bigint[])`)
-    .where('enabled', '=', true)
-    .where(sql<boolean>`(${isGone} or failing_since <= now() - make_interval(days => ${failingDays}))`)
-    .execute();
-}
+const disable = statement('webhooks.disable', (p: Param<{ webhook_ids: number[]; gone_ids: number[] }>) => {
+  const isGone = sql`webhook_id = any (${p('gone_ids', 'bigint[]')})`;
+  return sql<object>`
+      update webhook
+      set enabled = false, disabled_reason = case when ${isGone} then 'gone' else 'failing' end,
+        disabled_at = now(), updated_at = clock_timestamp(), version = version + 1
+      where webhook_id = any (${p('webhook_ids', 'bigint[]')}) and enabled
+        and (${isGone} or failing_since <= now() - make_interval(days => ${sql.lit(failingDays)}))`;
+});

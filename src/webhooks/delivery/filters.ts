@@ -1,10 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
+import { ofTypes } from '../../events/event.ts';
 
 /** Whether a row of `webhook` wants a row of `event`: its filters let it through, and its client may see it. */
 export function wants(): RawBuilder<boolean> {
-  return sql`(webhook.event_types = '{}'
-      or event.type = any (webhook.event_types)
-      or split_part(event.type, '.', 1) || '.*' = any (webhook.event_types))
+  return sql`(webhook.event_types = '{}' or ${ofTypes(sql.ref('event.type'), sql.ref('webhook.event_types'))})
     and (webhook.location_ids = '{}' or event.location_id = any (webhook.location_ids))
     and (webhook.menu_ids = '{}' or event.menu_id = any (webhook.menu_ids))
     and (webhook.granted_location_ids is null or event.location_id = any (webhook.granted_location_ids))`;

@@ -1,36 +1,27 @@
-import { sql, type Transaction } from 'kysely';
-import type { DB } from '../../../generated/database.ts';
-import type { Database } from '../../db/database.ts';
-import { wants } from './filters.ts';
-import { addToLanes, lockEndpoints } from './ordering.ts';
-
-/*
+/**
  * Queues past events once more, batch by batch; the dispatcher then sends them like any others.
  *
  * A replay is a row with a position. A batch and its new position are one transaction, so a crash repeats nothing
  * and skips nothing, and of two processes at the same batch one finds the position moved and gives up.
  *
- * Order: the lane of a record goes by the sequence of events, so a replayed one waits behind what is under way and
- * before what is held. An event that is held anyway is not queued again; one that is under way is, or the older ones
- * now queued behind it would be the receiver's last word.
+ * Order: the deliveries of an ordering key go by the sequence of events, so a replayed one waits behind what is under
+ * way and before what is held. An event that is held anyway is not queued again; one that is under way is, or the
+ * older ones now queued behind it would be the receiver's last word.
  */
+import { sql } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import { build, type Param, statement } from '../../db/statement.ts';
+import { wants } from './filters.ts';
+import { lockEndpoints, queueDeliveries } from './ordering.ts';
 
 const batchSize = 1000;
-// So that an account with few events does not read through those of all others in one statement.
-const window = sql`interval '1 hour'`;
 
 /**
  * Goes one batch further with each replay.
  * @returns whether there may be more to queue.
  */
 export async function queueReplays(database: Database): Promise<boolean> {
-  const replays = await database
-    .selectFrom('replay')
-    .select(['replay_id', 'account_id', 'webhook_id', 'position'])
-    .whereRef('position', '<', 'until')
-    .orderBy('replay_id')
-    .limit(20)
-    .execute();
+  const replays = await selectQueueing(database, {});
   for (const replay of replays) {
     await database.transaction().execute((transaction) => queueBatch(transaction, replay));
   }
@@ -44,61 +35,91 @@ interface Progress {
   position: string;
 }
 
+const selectQueueing = statement('webhooks.replays.queueing', () =>
+  build
+    .selectFrom('replay')
+    .select(['replay_id', 'account_id', 'webhook_id', 'position'])
+    .whereRef('position', '<', 'until')
+    .orderBy('replay_id')
+    .limit(20),
+);
+
 // Events, then endpoint, then replay: the order in which the relay and a delete of the webhook lock.
-async function queueBatch(transaction: Transaction<DB>, replay: Progress): Promise<void> {
-  const { events, end } = await nextEvents(transaction, replay);
+async function queueBatch(transaction: Database, replay: Progress): Promise<void> {
+  const { event_ids, end } = await nextEvents(transaction, replay);
   await lockEndpoints(transaction, [replay.webhook_id]);
-  const { numUpdatedRows } = await transaction
-    .updateTable('replay')
-    .set({ position: end })
-    .where('replay_id', '=', replay.replay_id)
-    .where('position', '=', replay.position)
-    .executeTakeFirst();
-  if (numUpdatedRows === 0n || events.length === 0) return;
-  const queued = await addToLanes(transaction, wanted(replay, events));
-  await transaction
-    .updateTable('replay')
-    .set({ queued: sql`queued + ${queued}` })
-    .where('replay_id', '=', replay.replay_id)
-    .execute();
+  const [advanced] = await advance(transaction, { ...replay, end });
+  if (!advanced || event_ids.length === 0) return;
+  const [batch] = await queue(transaction, { ...replay, event_ids });
+  await countQueued(transaction, { ...replay, queued: batch?.queued ?? 0 });
 }
 
 /** Locks them, so that retention does not take what is being queued. */
 async function nextEvents(
-  transaction: Transaction<DB>,
-  { replay_id, account_id, position }: Progress,
-): Promise<{ events: string[]; end: string }> {
-  const [bound] = await transaction
+  transaction: Database,
+  replay: Progress,
+): Promise<{ event_ids: string[]; end: string }> {
+  const [bound] = await selectWindow(transaction, replay);
+  if (!bound) return { event_ids: [], end: replay.position };
+  const rows = await lockEvents(transaction, { ...replay, window_end: bound.window_end });
+  const event_ids = rows.map(({ event_id }) => event_id);
+  return { event_ids, end: (event_ids.length === batchSize && event_ids.at(-1)) || bound.window_end };
+}
+
+// One hour: so that an account with few events does not read through those of all others in one statement.
+const selectWindow = statement('webhooks.replays.window', (p: Param<Progress>) =>
+  build
     .selectFrom('replay')
     .select(
-      sql<string>`least(until, event_id_at(uuid_extract_timestamp(position) + ${window}))`.as('window_end'),
+      sql<string>`least(until, event_id_at(uuid_extract_timestamp(position) + interval '1 hour'))`.as(
+        'window_end',
+      ),
     )
-    .where('replay_id', '=', replay_id)
-    .execute();
-  if (!bound) return { events: [], end: position };
-  const rows = await transaction
+    .where('replay_id', '=', p('replay_id', 'bigint'))
+    .where('account_id', '=', p('account_id', 'bigint')),
+);
+
+const lockEvents = statement('webhooks.replays.lockEvents', (p: Param<Progress & { window_end: string }>) =>
+  build
     .selectFrom('event')
     .select('event_id')
-    .where('event_id', '>', position)
-    .where('event_id', '<=', bound.window_end)
-    .where('account_id', '=', account_id)
+    .where('event_id', '>', p('position', 'uuid'))
+    .where('event_id', '<=', p('window_end', 'uuid'))
+    .where('account_id', '=', p('account_id', 'bigint'))
     .where('relayed', '=', true)
     .orderBy('event_id')
     .limit(batchSize)
-    .forKeyShare()
-    .execute();
-  const events = rows.map((row) => row.event_id);
-  return { events, end: (events.length === batchSize && events.at(-1)) || bound.window_end };
-}
+    .forKeyShare(),
+);
 
-function wanted({ replay_id, account_id, webhook_id }: Progress, events: string[]) {
-  return sql`
+const advance = statement('webhooks.replays.advance', (p: Param<Progress & { end: string }>) =>
+  build
+    .updateTable('replay')
+    .set({ position: p('end', 'uuid') })
+    .where('replay_id', '=', p('replay_id', 'bigint'))
+    .where('account_id', '=', p('account_id', 'bigint'))
+    .where('position', '=', p('position', 'uuid'))
+    .returning('replay_id'),
+);
+
+const countQueued = statement('webhooks.replays.countQueued', (p: Param<Progress & { queued: number }>) =>
+  build
+    .updateTable('replay')
+    .set({ queued: sql`queued + ${p('queued', 'bigint')}` })
+    .where('replay_id', '=', p('replay_id', 'bigint'))
+    .where('account_id', '=', p('account_id', 'bigint')),
+);
+
+const queue = statement('webhooks.replays.queue', (p: Param<Progress & { event_ids: string[] }>) =>
+  queueDeliveries(sql`
     select event.account_id, webhook.webhook_id, event.event_id, event.sequence, event.type, event.record,
-      ${replay_id}::bigint as replay_id
-    from event join webhook on webhook.account_id = event.account_id and webhook.webhook_id = ${webhook_id}
-    where event.event_id = any (${events}::uuid[]) and event.account_id = ${account_id} and ${wants()}
+      ${p('replay_id', 'bigint')} as replay_id
+    from event
+    join webhook on webhook.account_id = event.account_id and webhook.webhook_id = ${p('webhook_id', 'bigint')}
+    where event.event_id = any (${p('event_ids', 'uuid[]')}) and event.account_id = ${p('account_id', 'bigint')}
+      and ${wants()}
       and not exists (
         select from delivery
         where delivery.webhook_id = webhook.webhook_id and delivery.record = event.record
-          and delivery.event_sequence = event.sequence and delivery.state = 'held')`;
-}
+          and delivery.event_sequence = event.sequence and delivery.state = 'held')`),
+);

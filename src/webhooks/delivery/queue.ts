@@ -1,15 +1,14 @@
-import { sql, type Transaction } from 'kysely';
-import type { DB } from '../../../generated/database.ts';
-import type { Database } from '../../db/database.ts';
-import type { AttemptResult } from './deliver.ts';
-import { allowedAttempts, type Impression, noteHealth } from './endpoint-health.ts';
-import { lockEndpoints, promoteHeads } from './ordering.ts';
-
-/*
+/**
  * What is due, leased to the process that attempts it. All times are the database's, so the clocks of the processes
  * do not matter. The end of the lease is also its token: once it has passed, another process may claim the delivery,
  * which sets another end, and a result that comes with the old one changes nothing.
  */
+import { sql } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import { type Param, statement } from '../../db/statement.ts';
+import type { AttemptResult } from './deliver.ts';
+import { allowedAttempts, type Impression, noteHealth } from './endpoint-health.ts';
+import { lockEndpoints, promoteHeads } from './ordering.ts';
 
 /** A delivery this process may attempt until its lease runs out; then another process may. */
 export interface Claim {
@@ -50,11 +49,30 @@ export interface ClaimLimits {
  * Claims due deliveries, of each endpoint those that have waited longest. Endpoints come in random order and each
  * gives at most its free places, so that none is always behind another when the limit cuts.
  */
-export async function claimDue(
+export function claimDue(
   database: Database,
   { limit, perEndpoint, busy, leaseMs }: ClaimLimits,
 ): Promise<Claim[]> {
-  const { rows } = await sql<Claim>`
+  return claim(database, {
+    limit,
+    per_endpoint: perEndpoint,
+    busy_ids: [...busy.keys()],
+    busy_attempts: [...busy.values()],
+    lease_seconds: leaseMs / 1000,
+  });
+}
+
+interface ClaimValues {
+  limit: number;
+  per_endpoint: number;
+  busy_ids: number[];
+  busy_attempts: number[];
+  lease_seconds: number;
+}
+
+const claim = statement(
+  'webhooks.claim',
+  (p: Param<ClaimValues>) => sql<Claim>`
     with recursive waiting as (
       (select webhook_id from delivery where state = 'pending' order by webhook_id limit 1)
       union all
@@ -64,9 +82,9 @@ export async function claimDue(
     ),
     endpoint as (
       select webhook.webhook_id, webhook.url,
-        ${allowedAttempts(perEndpoint)} - coalesce(busy.attempts, 0) as places
+        ${allowedAttempts(p('per_endpoint', 'integer'))} - coalesce(busy.attempts, 0) as places
       from waiting join webhook using (webhook_id)
-      left join unnest(${[...busy.keys()]}::bigint[], ${[...busy.values()]}::int[])
+      left join unnest(${p('busy_ids', 'bigint[]')}, ${p('busy_attempts', 'int[]')})
         as busy (webhook_id, attempts) using (webhook_id)
       where webhook.enabled
       order by random()
@@ -80,10 +98,10 @@ export async function claimDue(
         order by next_attempt_at limit greatest(endpoint.places, 0)
         for update skip locked
       ) as head
-      limit ${limit}
+      limit ${p('limit', 'bigint')}
     ),
     claimed as (
-      update delivery set leased_until = now() + make_interval(secs => ${leaseMs / 1000})
+      update delivery set leased_until = now() + make_interval(secs => ${p('lease_seconds', 'float8')})
       where (delivery_id, account_id) in (select delivery_id, account_id from due)
       returning delivery_id, account_id, webhook_id, record, attempts, event_id, leased_until
     )
@@ -96,13 +114,12 @@ export async function claimDue(
         order by expires_at desc nulls first) as sealed_secrets
     from claimed
     join event on event.event_id = claimed.event_id and event.account_id = claimed.account_id
-    join endpoint on endpoint.webhook_id = claimed.webhook_id`.execute(database);
-  return rows;
-}
+    join endpoint on endpoint.webhook_id = claimed.webhook_id`,
+);
 
 /**
  * Writes a batch of outcomes with their attempts into the log, makes due what waited behind those that ended, and
- * notes how the endpoints are doing. Writing a batch again, after an answer was lost, changes nothing.
+ * notes how the endpoints are doing. Writing a batch again, after a response was lost, changes nothing.
  */
 export async function recordOutcomes(database: Database, outcomes: Outcome[]): Promise<void> {
   const webhookIds = [...new Set(outcomes.map(({ claim }) => claim.webhook_id))];
@@ -115,23 +132,46 @@ export async function recordOutcomes(database: Database, outcomes: Outcome[]): P
   });
 }
 
-/** Answers those whose lease was still theirs. A batch may hold two of one delivery, when the first waited too long. */
-async function writeOutcomes(transaction: Transaction<DB>, outcomes: Outcome[]): Promise<Outcome[]> {
+/** Gives those whose lease was still theirs. A batch may hold two of one delivery, when the first waited too long. */
+async function writeOutcomes(transaction: Database, outcomes: Outcome[]): Promise<Outcome[]> {
+  const rows = await record(transaction, columnsOf(outcomes));
+  const places = new Set(rows.map(({ place }) => place));
+  return outcomes.filter((_, index) => places.has(index + 1));
+}
+
+function columnsOf(outcomes: Outcome[]) {
   const column = <T>(value: (outcome: Outcome) => T) => outcomes.map(value);
-  const { rows } = await sql<{ place: number }>`
+  return {
+    delivery_ids: column(({ claim }) => claim.delivery_id),
+    account_ids: column(({ claim }) => claim.account_id),
+    leases: column(({ claim }) => claim.leased_until),
+    numbers: column(({ claim }) => claim.number),
+    states: column(({ state }) => state),
+    retry_in_ms: column(({ retryInMs }) => retryInMs),
+    started_at: column(({ startedAt }) => startedAt),
+    durations_ms: column(({ result }) => result.durationMs),
+    statuses: column(({ result }) => result.status),
+    errors: column(({ result }) => result.error),
+    response_excerpts: column(({ result }) => result.responseExcerpt),
+  };
+}
+
+const record = statement(
+  'webhooks.recordOutcomes',
+  (p: Param<ReturnType<typeof columnsOf>>) => sql<{ place: number }>`
     with outcome as (
       select * from unnest(
-        ${column(({ claim }) => claim.delivery_id)}::bigint[],
-        ${column(({ claim }) => claim.account_id)}::bigint[],
-        ${column(({ claim }) => claim.leased_until)}::timestamptz[],
-        ${column(({ claim }) => claim.number)}::smallint[],
-        ${column(({ state }) => state)}::text[],
-        ${column(({ retryInMs }) => retryInMs)}::float8[],
-        ${column(({ startedAt }) => startedAt)}::timestamptz[],
-        ${column(({ result }) => result.durationMs)}::int[],
-        ${column(({ result }) => result.status)}::smallint[],
-        ${column(({ result }) => result.error)}::text[],
-        ${column(({ result }) => result.responseExcerpt)}::text[]
+        ${p('delivery_ids', 'bigint[]')},
+        ${p('account_ids', 'bigint[]')},
+        ${p('leases', 'timestamptz[]')},
+        ${p('numbers', 'smallint[]')},
+        ${p('states', 'text[]')},
+        ${p('retry_in_ms', 'float8[]')},
+        ${p('started_at', 'timestamptz[]')},
+        ${p('durations_ms', 'int[]')},
+        ${p('statuses', 'smallint[]')},
+        ${p('errors', 'text[]')},
+        ${p('response_excerpts', 'text[]')}
       ) with ordinality as outcome (delivery_id, account_id, lease, number, new_state, retry_in_ms, started_at,
         duration_ms, status, error, response_excerpt, place)
     ),
@@ -150,10 +190,8 @@ async function writeOutcomes(transaction: Transaction<DB>, outcomes: Outcome[]):
       select delivery_id, account_id, number, started_at, duration_ms, status, error, response_excerpt
       from recorded
     )
-    select place from recorded`.execute(transaction);
-  const places = new Set(rows.map(({ place }) => place));
-  return outcomes.filter((_, index) => places.has(index + 1));
-}
+    select place from recorded`,
+);
 
 function impressionsOf(outcomes: Outcome[]): Impression[] {
   const impressions = new Map<number, Impression>();

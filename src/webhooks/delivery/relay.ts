@@ -1,11 +1,4 @@
-import { sql, type Transaction } from 'kysely';
-import type { DB } from '../../../generated/database.ts';
-import type { Database } from '../../db/database.ts';
-import { build, statement } from '../../db/statement.ts';
-import { wants } from './filters.ts';
-import { addToLanes, lockEndpoints } from './ordering.ts';
-
-/*
+/**
  * Turns committed events into deliveries.
  *
  * A write inserts its event and nothing else. The relay takes new events in bulk, finds the webhooks that want
@@ -16,6 +9,11 @@ import { addToLanes, lockEndpoints } from './ordering.ts';
  * relay. One relay works at a time (the row in `relay` is its lock): two at once could queue the events of a record
  * in the wrong order.
  */
+import { sql } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import { build, type Param, statement } from '../../db/statement.ts';
+import { wants } from './filters.ts';
+import { lockEndpoints, queueDeliveries } from './ordering.ts';
 
 export interface RelayOptions {
   /** Events and deliveries of one batch at most, so that it stays far from the statement timeout. */
@@ -34,68 +32,54 @@ export async function relayBatch(
   { maxEvents = 1000, maxDeliveries = 5_000, retentionDays }: RelayOptions,
 ): Promise<number> {
   // Most polls find nothing, and need no transaction to do so.
-  if (!(await anyWaiting(database))) return 0;
+  const [any] = await selectWaiting(database, { limit: 1 });
+  if (!any) return 0;
   return database.transaction().execute(async (transaction) => {
-    if (!(await lockRelay(transaction))) return 0;
-    const waiting = await selectWaiting(transaction, maxEvents);
+    // Events are read after the lock: a snapshot older than it could show those that were just relayed.
+    const [lock] = await lockRelay(transaction, {});
+    if (!lock) return 0;
+    const waiting = await selectWaiting(transaction, { limit: maxEvents });
     if (waiting.length === 0) return 0;
-    const endpoints = await selectEndpoints(transaction, waiting);
-    const events = firstThatFit(waiting, endpoints, maxDeliveries);
+    const endpoints = await selectEndpoints(transaction, { account_ids: accountsOf(waiting) });
+    const events = columnsOf(firstThatFit(waiting, endpoints, maxDeliveries));
     await markRelayed(transaction, events);
-    const webhookIds = endpoints.map((endpoint) => endpoint.webhook_id);
-    if (webhookIds.length > 0) {
-      await lockEndpoints(transaction, webhookIds);
-      await addToLanes(transaction, wanted(events, webhookIds, retentionDays));
+    const webhook_ids = endpoints.map(({ webhook_id }) => webhook_id);
+    if (webhook_ids.length > 0) {
+      await lockEndpoints(transaction, webhook_ids);
+      await queue(transaction, { ...events, webhook_ids, retention_days: retentionDays });
     }
-    return events.length;
+    return events.event_ids.length;
   });
 }
-
-async function anyWaiting(database: Database): Promise<boolean> {
-  return (await selectOneWaiting(database, {})).length > 0;
-}
-
-const selectOneWaiting = statement<Record<never, never>, { sequence: number }>(() =>
-  build
-    .selectFrom('event')
-    .select('sequence')
-    .where('relayed', '=', sql.lit(false))
-    .orderBy('sequence')
-    .limit(sql.lit(1)),
-);
 
 interface WaitingEvent {
   event_id: string;
   account_id: number;
 }
 
-// Events are read after this returns: a snapshot older than the lock could show those that were just relayed.
-async function lockRelay(transaction: Transaction<DB>): Promise<boolean> {
-  const lock = await transaction.selectFrom('relay').select('singleton').forUpdate().skipLocked().execute();
-  return lock.length > 0;
-}
-
-function selectWaiting(transaction: Transaction<DB>, limit: number): Promise<WaitingEvent[]> {
-  return transaction
+const selectWaiting = statement('webhooks.relay.waiting', (p: Param<{ limit: number }>) =>
+  build
     .selectFrom('event')
     .select(['event_id', 'account_id'])
     .where('relayed', '=', false)
     .orderBy('sequence')
-    .limit(limit)
-    .execute();
+    .limit(p('limit', 'bigint')),
+);
+
+const lockRelay = statement('webhooks.relay.lock', () =>
+  build.selectFrom('relay').select('singleton').forUpdate().skipLocked(),
+);
+
+function accountsOf(events: WaitingEvent[]): number[] {
+  return [...new Set(events.map(({ account_id }) => account_id))];
 }
 
-function selectEndpoints(
-  transaction: Transaction<DB>,
-  events: WaitingEvent[],
-): Promise<{ webhook_id: number; account_id: number }[]> {
-  const accounts = [...new Set(events.map((event) => event.account_id))];
-  return transaction
+const selectEndpoints = statement('webhooks.relay.endpoints', (p: Param<{ account_ids: number[] }>) =>
+  build
     .selectFrom('webhook')
     .select(['webhook_id', 'account_id'])
-    .where(sql<boolean>`account_id = any (${accounts}::bigint[])`)
-    .execute();
-}
+    .where(sql<boolean>`account_id = any (${p('account_ids', 'bigint[]')})`),
+);
 
 /** Always the first event, and as many behind it as make no more than `max` deliveries, should all be wanted. */
 function firstThatFit(
@@ -113,27 +97,41 @@ function firstThatFit(
   return tooMany === -1 ? events : events.slice(0, tooMany);
 }
 
-async function markRelayed(transaction: Transaction<DB>, events: WaitingEvent[]): Promise<void> {
-  await sql`
-    update event set relayed = true from ${rowsOf(events)} as taken (event_id, account_id)
-    where event.event_id = taken.event_id and event.account_id = taken.account_id`.execute(transaction);
+interface EventColumns {
+  event_ids: string[];
+  account_ids: number[];
 }
+
+function columnsOf(events: WaitingEvent[]): EventColumns {
+  return {
+    event_ids: events.map(({ event_id }) => event_id),
+    account_ids: events.map(({ account_id }) => account_id),
+  };
+}
+
+const markRelayed = statement(
+  'webhooks.relay.markRelayed',
+  (p: Param<EventColumns>) => sql<object>`
+    update event set relayed = true from ${rowsOf(p)} as taken (event_id, account_id)
+    where event.event_id = taken.event_id and event.account_id = taken.account_id`,
+);
 
 /** Which of these endpoints want which of these events. */
-function wanted(events: WaitingEvent[], webhookIds: number[], retentionDays: number) {
-  return sql`
-    select event.account_id, webhook.webhook_id, event.event_id, event.sequence, event.type, event.record,
-      null::bigint as replay_id
-    from ${rowsOf(events)} as taken (event_id, account_id)
-    join event using (event_id, account_id)
-    join webhook using (account_id)
-    where webhook.webhook_id = any (${webhookIds}::bigint[]) and ${wants()}
-      and (webhook.disabled_at is null or webhook.disabled_at > now() - make_interval(days => ${retentionDays}))`;
-}
+const queue = statement(
+  'webhooks.relay.queue',
+  (p: Param<EventColumns & { webhook_ids: number[]; retention_days: number }>) =>
+    queueDeliveries(sql`
+      select event.account_id, webhook.webhook_id, event.event_id, event.sequence, event.type, event.record,
+        null::bigint as replay_id
+      from ${rowsOf(p)} as taken (event_id, account_id)
+      join event using (event_id, account_id)
+      join webhook using (account_id)
+      where webhook.webhook_id = any (${p('webhook_ids', 'bigint[]')}) and ${wants()}
+        and (webhook.disabled_at is null
+          or webhook.disabled_at > now() - make_interval(days => ${p('retention_days', 'integer')}))`),
+);
 
 // Both columns of the key: by one alone the planner cannot know that it finds a single row, and may scan the table.
-function rowsOf(events: WaitingEvent[]) {
-  const ids = events.map((event) => event.event_id);
-  const accounts = events.map((event) => event.account_id);
-  return sql`unnest(${ids}::uuid[], ${accounts}::bigint[])`;
+function rowsOf(p: Param<EventColumns>) {
+  return sql`unnest(${p('event_ids', 'uuid[]')}, ${p('account_ids', 'bigint[]')})`;
 }

@@ -1,16 +1,16 @@
-import { sql } from 'kysely';
-import type { Database } from '../../db/database.ts';
-
-/*
+/**
  * Removes what is past its time: what deleted webhooks left, and events and deliveries (their attempts go with them)
  * older than the retention period. What has an unfinished delivery stays, and the delivery with it.
  *
  * Batches are small and skip rows that somebody holds; any number of processes may sweep at once. A pass walks each
  * table in the order of age, so that what stays is looked at once a pass and not once a batch.
  */
+import { sql } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import { build, type Param, statement } from '../../db/statement.ts';
 
 export interface Sweep {
-  /** Sweeps one batch of each kind; answers whether this pass goes on. */
+  /** Sweeps one batch of each kind; tells whether this pass goes on. */
   next(): Promise<boolean>;
 }
 
@@ -22,10 +22,14 @@ export function createSweep(
   let event: string | null = firstEvent;
   return {
     async next() {
-      const orphans = await removeOrphans(database, batch);
-      if (delivery !== null) delivery = await removeDeliveries(database, { days, batch, after: delivery });
-      else if (event !== null) event = await removeEvents(database, { days, batch, after: event });
-      if (orphans > 0 || delivery !== null || event !== null) return true;
+      const orphans = await removeOrphans(database, { batch });
+      if (delivery !== null) {
+        const [removed] = await removeDeliveries(database, { days, batch, after: delivery });
+        delivery = removed?.last ?? null;
+      } else if (event !== null) {
+        event = await removeEvents(database, { days, batch, after: event });
+      }
+      if (orphans.length > 0 || delivery !== null || event !== null) return true;
       delivery = 0;
       event = firstEvent;
       return false;
@@ -42,8 +46,9 @@ interface Batch<Key> {
   after: Key;
 }
 
-async function removeOrphans(database: Database, batch: number): Promise<number> {
-  const { numAffectedRows } = await sql`
+const removeOrphans = statement(
+  'webhooks.retention.removeOrphans',
+  (p: Param<{ batch: number }>) => sql<{ delivery_id: number }>`
     with recursive known as (
       (select webhook_id from delivery order by webhook_id limit 1)
       union all
@@ -58,59 +63,62 @@ async function removeOrphans(database: Database, batch: number): Promise<number>
     )
     delete from delivery where (delivery_id, account_id) in (
       select delivery_id, account_id from delivery where webhook_id = (select webhook_id from orphan)
-      order by delivery_id limit ${batch} for update skip locked
-    )`.execute(database);
-  return Number(numAffectedRows);
-}
+      order by delivery_id limit ${p('batch', 'bigint')} for update skip locked
+    )
+    returning delivery_id`,
+);
 
-/** Answers where the batch ended, or null at the end of the pass. */
-async function removeDeliveries(
-  database: Database,
-  { days, batch, after }: Batch<number>,
-): Promise<number | null> {
-  const { rows } = await sql<{ last: number | null }>`
+/** Tells where the batch ended; null at the end of the pass. */
+const removeDeliveries = statement(
+  'webhooks.retention.removeDeliveries',
+  (p: Param<Batch<number>>) => sql<{ last: number | null }>`
     with old as (
       select delivery_id, account_id, state from (
         select delivery_id, account_id, state, created_at from delivery
-        where delivery_id > ${after} order by delivery_id limit ${batch}
+        where delivery_id > ${p('after', 'bigint')} order by delivery_id limit ${p('batch', 'bigint')}
       ) as next
-      where created_at < now() - make_interval(days => ${days})
+      where created_at < now() - make_interval(days => ${p('days', 'integer')})
     ),
     removed as (
       delete from delivery where state in ('delivered', 'failed') and (delivery_id, account_id) in (
         select delivery_id, account_id from old where state in ('delivered', 'failed'))
     )
-    select max(delivery_id) as last from old`.execute(database);
-  return rows[0]?.last ?? null;
-}
+    select max(delivery_id) as last from old`,
+);
 
 /**
  * The events are locked by a statement of its own, so that the look at their deliveries shows what was queued by
  * those who held them (a replay).
+ * @returns where the batch ended; null at the end of the pass.
  */
-async function removeEvents(
-  database: Database,
-  { days, batch, after }: Batch<string>,
-): Promise<string | null> {
+async function removeEvents(database: Database, batch: Batch<string>): Promise<string | null> {
   return database.transaction().execute(async (transaction) => {
-    const old = await transaction
-      .selectFrom('event')
-      .select('event_id')
-      .where('event_id', '>', after)
-      .where('event_id', '<', sql<string>`(select uuidv7(make_interval(days => ${-days})))`)
-      .orderBy('event_id')
-      .limit(batch)
-      .forUpdate()
-      .skipLocked()
-      .execute();
-    const ids = old.map((event) => event.event_id);
-    await sql`
-      delete from event
-      where event_id = any (${ids}::uuid[]) and relayed and not exists (
-        select from webhook join delivery using (webhook_id)
-        where webhook.account_id = event.account_id and delivery.record = event.record
-          and delivery.event_sequence = event.sequence and delivery.state in ('held', 'pending')
-      )`.execute(transaction);
-    return ids.at(-1) ?? null;
+    const old = await lockOldEvents(transaction, batch);
+    const event_ids = old.map(({ event_id }) => event_id);
+    await removeFinishedEvents(transaction, { event_ids });
+    return event_ids.at(-1) ?? null;
   });
 }
+
+const lockOldEvents = statement('webhooks.retention.lockOldEvents', (p: Param<Batch<string>>) =>
+  build
+    .selectFrom('event')
+    .select('event_id')
+    .where('event_id', '>', p('after', 'uuid'))
+    .where('event_id', '<', sql<string>`(select uuidv7(make_interval(days => -${p('days', 'integer')})))`)
+    .orderBy('event_id')
+    .limit(p('batch', 'bigint'))
+    .forUpdate()
+    .skipLocked(),
+);
+
+const removeFinishedEvents = statement(
+  'webhooks.retention.removeFinishedEvents',
+  (p: Param<{ event_ids: string[] }>) => sql<object>`
+    delete from event
+    where event_id = any (${p('event_ids', 'uuid[]')}) and relayed and not exists (
+      select from webhook join delivery using (webhook_id)
+      where webhook.account_id = event.account_id and delivery.record = event.record
+        and delivery.event_sequence = event.sequence and delivery.state in ('held', 'pending')
+    )`,
+);

@@ -1,3 +1,5 @@
+import { largestSortOrder } from './sort-order.ts';
+
 /** Where a record stands now among its siblings: by `sort_order`, then by id. */
 export interface Position {
   sort_order: number;
@@ -13,11 +15,9 @@ export function orderedPositions(present: (Position | undefined)[]): number[] {
   const kept = keepingWhatFits(present);
   const counted = present.map((_, index) => index);
   const changes = (next: number[]) => next.filter((one, index) => one !== present[index]?.sort_order).length;
-  const overflows = (kept.at(-1) ?? 0) > largest;
+  const overflows = (kept.at(-1) ?? 0) > largestSortOrder;
   return overflows || changes(counted) <= changes(kept) ? counted : kept;
 }
-
-const largest = 2_147_483_647;
 
 function keepingWhatFits(present: (Position | undefined)[]): number[] {
   let last: Position = { sort_order: -1, id: Number.POSITIVE_INFINITY };

@@ -1,15 +1,7 @@
 import type { Database } from '../db/database.ts';
+import type { Caller } from '../http/caller.ts';
+import { impliedScopes, isScope } from '../http/scopes.ts';
 import { type Client, findClient } from './client.ts';
-import { impliedScopes, isScope, type Scope } from './scopes.ts';
-
-/** Who makes a call, and what it may do. */
-export interface Caller {
-  accountId: number;
-  clientId: string;
-  scopes: ReadonlySet<Scope>;
-  /** The locations it may act on; null: every location of the account. */
-  locationIds: number[] | null;
-}
 
 // A disabled client is refused this soon, and a busy one costs one look-up in this time.
 const trustMs = 1_000;
@@ -18,7 +10,7 @@ const trustMs = 1_000;
  * Finds callers by the claims of their verified token.
  * @returns a function that gives undefined for a client that is unknown or disabled.
  */
-export function createCallers(
+export function createCallerFinder(
   database: Database,
 ): (clientId: string, scope: string) => Promise<Caller | undefined> {
   const known = new Map<string, { until: number; client: Promise<Client | undefined> }>();
