@@ -1,6 +1,6 @@
 import type { components } from '../../generated/api.ts';
 import { type FieldError, parameterError } from '../http/errors.ts';
-import { orderedPositions } from '../records/positions.ts';
+import { dealtPositions } from '../records/positions.ts';
 
 type CategoryOrder = components['schemas']['CategoryOrder'];
 
@@ -79,7 +79,7 @@ function withSortOrders(
   ids: number[],
   places: ReadonlyMap<number, { sort_order: number }>,
 ): { id: number; sort_order: number }[] {
-  const positions = orderedPositions(
+  const positions = dealtPositions(
     ids.map((id) => {
       const place = places.get(id);
       return place && { sort_order: place.sort_order, id };

@@ -130,9 +130,9 @@ t.test('a 304 costs a look-up by primary key', async (t) => {
   );
   t.strictSame(others, [], 'one statement and no other');
 
-  const values = `${api.credentials.account_id}, null, null, ${menu.menu_id}`;
+  const values = `${api.credentials.account_id}, null, ${menu.menu_id}`;
   const explained = await database.executeQuery<{ 'QUERY PLAN': string }>(
-    CompiledQuery.raw(`explain (analyze, buffers, format json) execute ${statement?.name}(${values})`),
+    CompiledQuery.raw(`explain (analyze, buffers, format json) execute "${statement?.name}"(${values})`),
   );
   const [{ Plan: plan }] = JSON.parse(explained.rows[0]?.['QUERY PLAN'] ?? '');
   t.strictSame(

@@ -1,6 +1,6 @@
 import type { components } from '../../../generated/api.ts';
 import { itemDefaults } from '../../items/item.ts';
-import { orderedPositions } from '../../records/positions.ts';
+import { keptPositions } from '../../records/positions.ts';
 import type { MenuContent } from './document.ts';
 import type { CategoryMatch, ItemMatch, Matches } from './match.ts';
 import type { StoredCategory, StoredItem, StoredMenu } from './stored.ts';
@@ -57,7 +57,7 @@ interface Part<Row, Values, Stored> {
 }
 
 function planCategories(matches: CategoryMatch[], stored: StoredMenu): Plan['categories'] {
-  const positions = orderedPositions(
+  const positions = keptPositions(
     matches.map(({ stored }) => stored && { sort_order: stored.sort_order, id: stored.category_id }),
   );
   const rows = matches.map(({ sent, stored: old }, index) => ({
@@ -81,7 +81,7 @@ function planItems(matches: ItemMatch[], stored: StoredMenu): Plan['items'] {
   const rows = [...Map.groupBy(matches, ({ category }) => category)].flatMap(([category, siblings]) => {
     const key = keyOf(category);
     const staysHere = (item: StoredItem) => item.category_id === key.category_id;
-    const positions = orderedPositions(
+    const positions = keptPositions(
       siblings.map(({ stored }) =>
         stored && staysHere(stored) ? { sort_order: stored.sort_order, id: stored.item_id } : undefined,
       ),
