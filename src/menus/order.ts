@@ -79,11 +79,6 @@ function withSortOrders(
   ids: number[],
   places: ReadonlyMap<number, { sort_order: number }>,
 ): { id: number; sort_order: number }[] {
-  const positions = dealtPositions(
-    ids.map((id) => {
-      const place = places.get(id);
-      return place && { sort_order: place.sort_order, id };
-    }),
-  );
+  const positions = dealtPositions(ids.map((id) => ({ ...places.get(id), id })));
   return ids.map((id, index) => ({ id, sort_order: positions[index] ?? 0 }));
 }

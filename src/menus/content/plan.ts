@@ -58,7 +58,7 @@ interface Part<Row, Values, Stored> {
 
 function planCategories(matches: CategoryMatch[], stored: StoredMenu): Plan['categories'] {
   const positions = keptPositions(
-    matches.map(({ stored }) => stored && { sort_order: stored.sort_order, id: stored.category_id }),
+    matches.map(({ stored }) => (stored ? { sort_order: stored.sort_order, id: stored.category_id } : {})),
   );
   const rows = matches.map(({ sent, stored: old }, index) => ({
     old,
@@ -83,7 +83,7 @@ function planItems(matches: ItemMatch[], stored: StoredMenu): Plan['items'] {
     const staysHere = (item: StoredItem) => item.category_id === key.category_id;
     const positions = keptPositions(
       siblings.map(({ stored }) =>
-        stored && staysHere(stored) ? { sort_order: stored.sort_order, id: stored.item_id } : undefined,
+        stored && staysHere(stored) ? { sort_order: stored.sort_order, id: stored.item_id } : {},
       ),
     );
     return siblings.map(({ sent, stored: old }, index) => ({
