@@ -6,9 +6,10 @@ import { createClient } from '../src/accounts/client.ts';
 import { type Database, openDatabase, requireServer } from '../src/db/database.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { runningEmbedded, startEmbedded } from '../src/embedded/server.ts';
+import { ApiError } from '../src/http/errors.ts';
 import { allScopes, isScope, type Scope } from '../src/http/scopes.ts';
 import { type Config, readConfig } from '../src/process/config.ts';
-import { loadDemo } from './demo/load.ts';
+import { loadDemo } from '../src/process/demo.ts';
 
 const help = `usage: npm run --silent admin -- COMMAND
 
@@ -93,7 +94,7 @@ const commands: Record<string, Command> = {
       try {
         return await loadDemo(database, { ifEmpty: false });
       } catch (error) {
-        if ((error as { constraint?: string }).constraint !== 'location_external_id') throw error;
+        if (!(error instanceof ApiError) || error.errors?.[0]?.code !== 'taken') throw error;
         throw new Error(
           'the demo account is loaded already: create-client --account Demo makes a client for it',
         );

@@ -14,9 +14,9 @@ import { loadSigningKeys } from '../src/accounts/signing-keys.ts';
 import { openDatabase } from '../src/db/database.ts';
 import { migrate } from '../src/db/migrate.ts';
 import { createSeal } from '../src/db/seal.ts';
+import { loadQuietDemo } from '../test/support/demo.ts';
 import { startScratchPostgres } from '../test/support/postgres.ts';
 import { encryptionKey } from '../test/support/service.ts';
-import { loadDemo } from './demo/load.ts';
 
 const wanted = process.argv.slice(2);
 if (wanted.some((argument) => argument.startsWith('-'))) {
@@ -49,7 +49,7 @@ async function makeTemplate(): Promise<void> {
   const database = openDatabase(server.connection, { max: 1 });
   await migrate(database);
   await loadSigningKeys(database, createSeal(encryptionKey));
-  await loadDemo(database, { ifEmpty: true });
+  await loadQuietDemo(database);
   await database.destroy();
 }
 

@@ -4,12 +4,12 @@
  */
 import cluster from 'node:cluster';
 import type pg from 'pg';
-import { type DemoClient, loadDemo } from '../scripts/demo/load.ts';
 import { openDatabase, requireServer } from './db/database.ts';
 import { migrate } from './db/migrate.ts';
 import { runningEmbedded, startEmbedded } from './embedded/server.ts';
 import { report, startProcesses } from './process/cluster.ts';
 import { type Config, readConfig } from './process/config.ts';
+import { type DemoClient, loadDemo } from './process/demo.ts';
 import { greet } from './process/greeting.ts';
 import { serve } from './process/serve.ts';
 
@@ -62,10 +62,10 @@ async function prepare(connection: pg.PoolConfig, config: Config): Promise<DemoC
   try {
     await requireServer(database);
     await migrate(database);
-    return await loadDemo(database, {
-      ifEmpty: true,
-      ...(!config.databaseUrl && { keepIn: config.dataDir }),
-    });
+    // A database that somebody else runs is theirs to fill: `admin load-demo` is for those who ask.
+    return config.databaseUrl
+      ? undefined
+      : await loadDemo(database, { ifEmpty: true, keepIn: config.dataDir });
   } finally {
     await database.destroy();
   }

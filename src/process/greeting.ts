@@ -1,5 +1,5 @@
-import type { DemoClient } from '../../scripts/demo/load.ts';
 import type { Config } from './config.ts';
+import type { DemoClient } from './demo.ts';
 
 /** Tells who started the service where it is and what to try first; the lines work as pasted. */
 export function greet(config: Config, address: string, demo: DemoClient | undefined): void {
@@ -41,5 +41,6 @@ Try it: get a token, read a whole menu, take the salmon off it.
 }
 
 const clientHint = `
-Make a client: npm run --silent admin -- create-client --account NAME
+Create a client: npm run --silent admin -- create-client --account NAME
+Load the demo:   npm run --silent admin -- load-demo
 `;

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import t, { type Test } from 'tap';
-import { loadDemo } from '../../scripts/demo/load.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import type { Item } from '../../src/items/item.ts';
 import type { Api } from '../support/api.ts';
+import { loadQuietDemo } from '../support/demo.ts';
 import { settled } from '../support/eventually.ts';
 import { type ItemAt, someItems } from '../support/menus.ts';
 import { startScratchPostgres } from '../support/postgres.ts';
@@ -37,7 +37,7 @@ t.test('the server is restarted while sending: nothing is lost or out of order',
   t.teardown(() => server.stop());
   const own = openDatabase(server.connection);
   await migrate(own);
-  await loadDemo(own, { ifEmpty: true });
+  await loadQuietDemo(own);
   await own.destroy();
 
   const { api, database } = await startTestService(t, { connection: server.connection, worker });

@@ -1,4 +1,6 @@
+import { sql } from 'kysely';
 import t, { type Test } from 'tap';
+import { openDatabase } from '../../src/db/database.ts';
 import { createApi } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import {
@@ -64,6 +66,25 @@ t.test('migrate and load-demo bring an empty database up', async (t) => {
   const again = await admin(t, env, 'load-demo');
   t.equal(again.ended, 1);
   t.match(again.stderr, /^admin: the demo account is loaded already: create-client --account Demo [^\n]+\n$/);
+});
+
+t.test('a DATABASE_URL gets a demo account, and shows a secret, only when asked', async (t) => {
+  const env = await databaseEnvironment(t);
+  const database = openDatabase({ connectionString: env.DATABASE_URL }, { max: 1 });
+  t.teardown(() => database.destroy());
+  await sql`truncate account cascade`.execute(database);
+  const service = await startProcess(t, { ...env, DATA_DIR: dataDirectory(t) });
+  t.same(await database.selectFrom('account').selectAll().execute(), []);
+  t.notMatch(service.printed.stdout, /secret|mss_|demo client/);
+  t.match(service.greeting, 'admin -- load-demo');
+
+  const demo = await done(t, env, 'load-demo');
+  const api = createApi(service.url, demo);
+  const toggled = await api.post(`/menus/${demo.menu_id}/items/${demo.item_id}/toggle`);
+  t.match(toggled.body.data, { item_id: demo.item_id, is_available: false });
+  const outcome = await service.stop('SIGTERM');
+  t.equal(outcome.ended, 0);
+  t.notMatch(outcome.stdout, demo.client_secret);
 });
 
 t.test('--help tells how to use it', async (t) => {

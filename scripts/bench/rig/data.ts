@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { createClient } from '../../../src/accounts/client.ts';
 import type { Database } from '../../../src/db/database.ts';
 import { allScopes } from '../../../src/http/scopes.ts';
-import { demoLocations } from '../../demo/data.ts';
+import { readExamples } from '../../../src/process/examples.ts';
 
 /** What the benches work on. */
 export interface BenchData {
@@ -18,7 +18,7 @@ export interface BenchData {
   hugeMenu: { menu_id: number; categories: { category_id: number; external_ids: string[] }[] };
 }
 
-/** Fills an empty database; the items' texts, prices and labels are those of the demo account. */
+/** Fills an empty database; the items' texts, prices and labels are those of the example menus. */
 export async function seed(database: Database): Promise<BenchData> {
   const { account_id, client_id, client_secret } = await createClient(database, {
     account: 'Bench',
@@ -78,10 +78,9 @@ async function externalIds(
     .execute();
 }
 
-const templates = demoLocations
-  .flatMap((location) =>
-    location.menus.flatMap((menu) => menu.categories.flatMap((category) => category.items)),
-  )
+const templates = (await readExamples())
+  .flatMap(({ menus }) => menus.flatMap(({ content }) => content.categories))
+  .flatMap(({ items }) => items)
   .map((item, place) => ({ place, ...item }));
 
 /** @param count categories per menu, items per category. */

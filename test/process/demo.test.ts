@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
-import { loadDemo } from '../../scripts/demo/load.ts';
+import { loadDemo } from '../../src/process/demo.ts';
+import { followEvents } from '../support/events.ts';
 import { startTestService } from '../support/service.ts';
 
 t.test('of services that start together on an empty database, one loads the demo account', async (t) => {
@@ -11,6 +12,24 @@ t.test('of services that start together on an empty database, one loads the demo
   const loaded = await Promise.all([1, 2, 3].map(() => loadDemo(database, { ifEmpty: true })));
   t.equal(loaded.filter(Boolean).length, 1);
   t.equal((await database.selectFrom('location').select('location_id').execute()).length, 3);
+});
+
+t.test('it is what its clients could have made: each record came with its event', async (t) => {
+  const { database } = await emptyService(t);
+  const events = await followEvents(database);
+  const demo = await loadDemo(database, { ifEmpty: true });
+  const recorded = await events.next();
+  const counts = Object.entries(Object.groupBy(recorded, (event) => event['type'])).map(
+    ([type, events = []]) => [type, events.length],
+  );
+  t.same(Object.fromEntries(counts), {
+    'location.created': 3,
+    'menu.created': 6,
+    'category.created': 31,
+    'item.created': 203,
+  });
+  const first = recorded.find((event) => event['type'] === 'item.created')?.['data'];
+  t.match(first, { menu_id: demo?.menu_id, item_id: demo?.item_id, external_id: 'NG-01' });
 });
 
 t.test('it is loaded whole or not at all', async (t) => {
