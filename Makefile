@@ -29,6 +29,7 @@ generate: $(installed) ## write generated/ from the contract and the migrations
 lint: $(installed) ## check the contract, the code's form and its types
 	redocly lint openapi/openapi.yaml --config scripts/lint-contract/redocly.yaml
 	biome check .
+	depcruise src --config scripts/lint-imports/dependency-cruiser.cjs
 	tsc -p .
 
 # Apart from lint, as it takes longer than the rest of it.

@@ -1,7 +1,7 @@
 import { CompiledQuery, Kysely, PostgresDialect, type Transaction } from 'kysely';
 import pg from 'pg';
 import type { DB } from '../../generated/database.ts';
-import { statementName } from './statement.ts';
+import { statementName } from './statement-names.ts';
 
 export type Database = Kysely<DB>;
 

@@ -12,6 +12,7 @@ import {
 } from 'kysely';
 import type { DB } from '../../generated/database.ts';
 import type { Database } from './database.ts';
+import { nameStatement } from './statement-names.ts';
 
 /**
  * Refers to a value that is given at each execution, cast to the given SQL type: `p('item_id', 'bigint')`. However
@@ -82,13 +83,7 @@ export function statementTexts(): StatementText[] {
   return [...registered.values()];
 }
 
-/** The name to prepare a text under; undefined for a text that is no statement, of which there may be any number. */
-export function statementName(text: string): string | undefined {
-  return names.get(text);
-}
-
 const registered = new Map<string, StatementText>();
-const names = new Map<string, string>();
 
 interface Compiled {
   name: string;
@@ -119,7 +114,7 @@ function compile<Values extends object>(name: string, write: (p: Param<Values>) 
 
 function execution<Values extends object, Row>({ name, text, parameters }: Compiled): Statement<Values, Row> {
   const order = parameters.map((parameter) => parameter.name as keyof Values);
-  names.set(text, name);
+  nameStatement(text, name);
   return async (database, values) => {
     const bound = order.map((name) => values[name]);
     const { rows } = await database.executeQuery(CompiledQuery.raw(text, bound));

@@ -10,7 +10,7 @@ import { type MenuKey, requireMenu } from '../records/menu-reach.ts';
 import { withinReach } from '../records/reach.ts';
 import { isReachable } from '../records/record-kind.ts';
 import { change, type Written, write } from '../records/write.ts';
-import { lockContent } from './content/lock.ts';
+import { lockContent } from './lock-content.ts';
 import { menuETag, menuKey, menus } from './menu.ts';
 
 /** Deletes the menu, its categories and its items, in one statement with an event for each. */

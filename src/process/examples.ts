@@ -7,7 +7,7 @@ import type { Call } from '../http/handler.ts';
 import { createLocation } from '../locations/create-location.ts';
 import { readDocument } from '../menus/content/read-document.ts';
 import { createMenu } from '../menus/create-menu.ts';
-import { importMenu } from '../menus/import-menu.ts';
+import { importMenu } from '../menus/content/import-menu.ts';
 
 type Schemas = components['schemas'];
 

@@ -128,14 +128,15 @@ t.test('with one Idempotency-Key a call takes place once', async (t) => {
 
     await failing(
       database,
-      'webhook',
+      'item',
       `raise exception using errcode = 'check_violation', constraint = 'item_external_id'`,
     );
     const refused = withKey();
-    const first = await api.post('/webhooks', webhook, { headers: refused });
+    const dish = { category_id: 1, name: 'Refused', price: 1 };
+    const first = await api.post('/menus/1/items', dish, { headers: refused });
     t.equal(first.status, 422);
-    await working(database, 'webhook');
-    const again = await api.post('/webhooks', webhook, { headers: refused });
+    await working(database, 'item');
+    const again = await api.post('/menus/1/items', dish, { headers: refused });
     t.equal(again.status, 422);
     t.strictSame(again.body.errors, first.body.errors);
     t.equal(again.headers['idempotency-replayed'], 'true');

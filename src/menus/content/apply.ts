@@ -18,7 +18,7 @@ import {
 } from '../../records/write.ts';
 import { menuEventTypes, menus } from '../menu.ts';
 import type { CategoryRow, ItemRow, Plan } from './plan.ts';
-import type { StoredMenu } from './stored.ts';
+import type { StoredMenu } from '../stored-menu.ts';
 
 /** The menu that is written, and by which request. */
 export interface Target extends Written {

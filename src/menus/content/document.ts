@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/api.ts';
-import type { StoredItem, StoredMenu } from './stored.ts';
+import type { StoredItem, StoredMenu } from '../stored-menu.ts';
 
 export type MenuContent = components['schemas']['MenuContent'];
 export type CategoryContent = components['schemas']['CategoryContent'];

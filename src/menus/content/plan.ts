@@ -3,7 +3,7 @@ import { itemDefaults } from '../../items/item.ts';
 import { keptPositions } from '../../records/positions.ts';
 import type { MenuContent } from './document.ts';
 import type { CategoryMatch, ItemMatch, Matches } from './match.ts';
-import type { StoredCategory, StoredItem, StoredMenu } from './stored.ts';
+import type { StoredCategory, StoredItem, StoredMenu } from '../stored-menu.ts';
 
 type Schemas = components['schemas'];
 

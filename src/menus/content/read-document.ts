@@ -4,7 +4,7 @@ import { type FieldError, parameterError } from '../../http/errors.ts';
 import { readCsv } from './csv-document.ts';
 import type { MenuContent } from './document.ts';
 import { type Matches, matchContent } from './match.ts';
-import type { StoredMenu } from './stored.ts';
+import type { StoredMenu } from '../stored-menu.ts';
 
 type MenuDocument = components['schemas']['MenuDocument'];
 

@@ -1,18 +1,18 @@
-import { inTransaction } from '../db/database.ts';
-import { acceptedETags, requireMatch } from '../http/conditional.ts';
-import type { Call, Reply } from '../http/handler.ts';
-import { ok } from '../http/reply.ts';
-import { type MenuKey, requireMenu } from '../records/menu-reach.ts';
-import { requireReach } from '../records/reach.ts';
-import { applyPlan } from './content/apply.ts';
-import { diffOf } from './content/diff.ts';
-import { menuETagsOf } from './content/etags.ts';
-import { lockStored } from './content/lock.ts';
-import { changesAnything, type Plan, planImport } from './content/plan.ts';
-import { readDocument, type SentDocument } from './content/read-document.ts';
-import { readStored, type StoredMenu } from './content/stored.ts';
-import { menuKey } from './menu.ts';
-import { selectMenuETag } from './menu-detail.ts';
+import { inTransaction } from '../../db/database.ts';
+import { acceptedETags, requireMatch } from '../../http/conditional.ts';
+import type { Call, Reply } from '../../http/handler.ts';
+import { ok } from '../../http/reply.ts';
+import { type MenuKey, requireMenu } from '../../records/menu-reach.ts';
+import { requireReach } from '../../records/reach.ts';
+import { applyPlan } from './apply.ts';
+import { diffOf } from './diff.ts';
+import { menuETagsOf } from './etags.ts';
+import { lockStored } from '../lock-content.ts';
+import { changesAnything, type Plan, planImport } from './plan.ts';
+import { readDocument, type SentDocument } from './read-document.ts';
+import { readStored, type StoredMenu } from '../stored-menu.ts';
+import { menuKey } from '../menu.ts';
+import { selectMenuETag } from '../menu-detail.ts';
 
 /**
  * Makes the menu equal to a document, in one transaction with its events. The difference is first found without a

@@ -1,14 +1,14 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { components } from '../../../generated/api.ts';
-import { shownCategory } from '../../categories/category.ts';
-import type { Database } from '../../db/database.ts';
-import { type Json, jsonObject } from '../../db/json.ts';
-import { build, type Param, statement } from '../../db/statement.ts';
-import { shownItem } from '../../items/item.ts';
-import type { MenuKey } from '../../records/menu-reach.ts';
-import { withinReach } from '../../records/reach.ts';
-import { isAtPath } from '../../records/record-kind.ts';
-import { menuETag, menus, shownMenu } from '../menu.ts';
+import type { components } from '../../generated/api.ts';
+import { shownCategory } from '../categories/category.ts';
+import type { Database } from '../db/database.ts';
+import { type Json, jsonObject } from '../db/json.ts';
+import { build, type Param, statement } from '../db/statement.ts';
+import { shownItem } from '../items/item.ts';
+import type { MenuKey } from '../records/menu-reach.ts';
+import { withinReach } from '../records/reach.ts';
+import { isAtPath } from '../records/record-kind.ts';
+import { menuETag, menus, shownMenu } from './menu.ts';
 
 type Schemas = components['schemas'];
 /** What a document says nothing of. */

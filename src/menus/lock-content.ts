@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
-import type { Database } from '../../db/database.ts';
-import { build, type Param, statement } from '../../db/statement.ts';
-import type { MenuKey } from '../../records/menu-reach.ts';
-import { readStored, type StoredMenu } from './stored.ts';
+import type { Database } from '../db/database.ts';
+import { build, type Param, statement } from '../db/statement.ts';
+import type { MenuKey } from '../records/menu-reach.ts';
+import { readStored, type StoredMenu } from './stored-menu.ts';
 
 /** How much is locked. */
 interface LockedContent {
