@@ -33,7 +33,7 @@ t.test('the README works as it is pasted', { skip: noTerminal }, async (t) => {
   await service.prints(`…${toggle.line}`);
   printed = service.printed();
   for (const command of [getToken, readMenu, toggle]) {
-    t.ok(printed.includes(`\n  ${place.adapt(command.line)}\n`), `make start prints ${command.line}`);
+    t.ok(printed.includes(`${place.adapt(command.line)}\n`), `make start prints ${command.line}`);
     await terminal.type(command);
   }
   await service.stop();
