@@ -9,7 +9,7 @@ export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 installed := node_modules/.package-lock.json
 
 .NOTPARALLEL:
-.PHONY: help start test dev generate lint audit breaking sdk conformance bench check current
+.PHONY: help start test tools dev generate lint audit breaking sdk conformance bench check current
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -19,6 +19,10 @@ start: $(installed) ## run the service, on a database of its own unless DATABASE
 
 test: $(installed) ## run all tests
 	@$(node) scripts/test.ts
+
+tools: $(installed) ## run the slow tests of the tools
+	@$(node) scripts/test.ts test/http/docs-page.test.ts test/scripts/add-an-operation.test.ts \
+	  test/scripts/deprecation.test.ts test/scripts/breaking.test.ts test/scripts/sdk.test.ts
 
 dev: $(installed) ## run the service, and start it again whenever its code changes
 	@$(node) --watch src/main.ts

@@ -1,26 +1,26 @@
 /*
- * Follows the README's section "Add an operation" on a copy of the repository. A block whose first line names a file
- * is that file, or as `diff` a change to it; a `console` block holds commands and what they print, `…` for any text.
+ * Follows the section "Add an operation" of CONTRIBUTING.md on a copy of the repository. A block whose first line names a
+ * file is that file, or as `diff` a change to it; a `console` block holds commands and what they print, `…` for any text.
  */
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
+import { blocksRunBy, textOfDocument } from '../docs/blocks.ts';
 import { root, runToEnd } from '../support/process.ts';
 
 // Several times what it takes on a machine with nothing else to do.
 t.setTimeout(240_000);
 
-interface Block {
+interface Part {
   kind: string;
   /** Named by its first line; undefined for commands. */
   file: string | undefined;
   lines: string[];
 }
 
-const readme = readFileSync(join(root, 'README.md'), 'utf8');
-const section = /^### Add an operation\n(.*?)^### /ms.exec(readme)?.[1] ?? '';
-const blocks = [...section.matchAll(/^```(\w+)\n(.*?)\n```$/gms)].map(([, kind = '', text = '']): Block => {
+const section = /^## Add an operation\n(.*?)^## /ms.exec(textOfDocument('CONTRIBUTING.md'))?.[1] ?? '';
+const blocks = blocksRunBy(import.meta.url).map(({ kind, text }): Part => {
   const [first = '', ...others] = text.split('\n');
   const file = /^(?:#|\/\/) (\S+\.\w+)$/.exec(first)?.[1];
   return { kind, file, lines: file ? others : [first, ...others] };
@@ -29,7 +29,7 @@ const files = blocks.filter(({ kind, file }) => file && kind !== 'diff');
 const changes = blocks.filter(({ kind }) => kind === 'diff');
 const sessions = blocks.filter(({ kind }) => kind === 'console');
 
-t.test('the README tells truly what an operation takes', async (t) => {
+t.test('CONTRIBUTING.md tells truly what an operation takes', async (t) => {
   const lines = files.flatMap((file) => file.lines).length;
   const listed = changes.flatMap((change) => change.lines.filter((line) => line.startsWith('+'))).length;
   const commands = sessions.flatMap((session) => session.lines.filter(isCommand)).length;
@@ -41,13 +41,13 @@ t.test('the README tells truly what an operation takes', async (t) => {
   t.equal([...section.matchAll(/^\*\*\d\. /gm)].length, 4, 'four steps');
 });
 
-t.test('an operation that is added as the README says works', async (t) => {
+t.test('an operation that is added as CONTRIBUTING.md says works', async (t) => {
   const copy = copyOfTheProject(t);
   const put = (file: string, text: string) => {
     mkdirSync(dirname(join(copy, file)), { recursive: true });
     writeFileSync(join(copy, file), text);
   };
-  // Beside the gap the compiler is shown a handler that forgets a header; the README's own comes in its place.
+  // Beside the gap the compiler is shown a handler that forgets a header; the document's own comes in its place.
   const [handler] = files.filter(({ file }) => file?.startsWith('src/'));
   const forgetful = textOf(handler).replace(', { ETag: row.etag }', '');
   t.not(forgetful, textOf(handler));
@@ -142,6 +142,6 @@ function asPattern(shown: string): RegExp {
   return new RegExp(`^${escaped.replaceAll('…', '.*')}`, 'm');
 }
 
-function textOf(block: Block | undefined): string {
+function textOf(block: Part | undefined): string {
   return `${block?.lines.join('\n')}\n`;
 }

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { eventually } from '../support/eventually.ts';
 import { demoItems } from '../support/items.ts';
 import { freePort, root } from '../support/process.ts';
 import { startTestService } from '../support/service.ts';
+import { blocksRunBy } from './blocks.ts';
 
-t.test('the receiver that the README shows in TypeScript works as it stands', async (t) => {
+t.test('the receiver that docs/webhooks.md shows in TypeScript works as it stands', async (t) => {
   const { api } = await startTestService(t, { worker: {} });
   const port = await freePort();
   const { secret } = (await api.post('/webhooks', { url: `http://127.0.0.1:${port}/` })).body.data;
@@ -31,9 +31,7 @@ t.test('the receiver that the README shows in TypeScript works as it stands', as
 });
 
 function shownReceiver(): string {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  const section = readme.slice(readme.indexOf('## Receiving webhooks'));
-  const code = /```ts\n(.*?)```/s.exec(section)?.[1];
-  if (!code) throw new Error('the README shows no receiver');
-  return code;
+  const [code] = blocksRunBy(import.meta.url).filter(({ kind }) => kind === 'ts');
+  if (!code) throw new Error('docs/webhooks.md shows no receiver');
+  return code.text;
 }
