@@ -1,5 +1,5 @@
 /**
- * Derives everything in generated/ from the contract and the migrations. With --check it changes nothing and
+ * Derives everything in generated/ from the contract, the migrations and the statements of src/. With --check it changes nothing and
  * fails when a committed file is not what it would write.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -11,10 +11,11 @@ import { bundle } from './generate/bundle.ts';
 import { databaseTypes } from './generate/database-types.ts';
 import { edition30 } from './generate/edition-3.0.ts';
 import { operationTable } from './generate/operation-table.ts';
+import { statementsFile } from './generate/statements.ts';
 
 const help = `usage: npm run generate [-- --check]
 
-Writes generated/ from openapi/ and src/db/migrations/.
+Writes generated/ from openapi/, src/db/migrations/ and the SQL statements of src/.
 
   --check  change nothing, and fail when a file of generated/ is not what would be written`;
 
@@ -35,6 +36,21 @@ try {
     'operations.ts': operationTable(document),
     'database.ts': await databaseTypes(scratch),
   };
+  const stale = await update(files);
+  // After the others, since src/ is loaded with them.
+  stale.push(...(await update({ 'statements.sql': await statementsFile() })));
+  if (check && stale.length > 0) {
+    console.error(`not what their sources say: ${stale.join(', ')}; run make generate`);
+    process.exitCode = 1;
+  } else {
+    console.log(stale.length > 0 ? `wrote ${stale.join(', ')}` : 'generated/ is current');
+  }
+} finally {
+  await rm(scratch, { recursive: true, force: true });
+}
+
+/** Writes the files that are not what they should be, unless --check is set. @returns their names */
+async function update(files: Record<string, string>): Promise<string[]> {
   const stale: string[] = [];
   for (const [name, text] of Object.entries(files)) {
     const file = new URL(name, directory);
@@ -42,14 +58,7 @@ try {
     stale.push(`generated/${name}`);
     if (!check) await writeFile(file, text);
   }
-  if (check && stale.length > 0) {
-    console.error(`not what the contract and the migrations say: ${stale.join(', ')}; run make generate`);
-    process.exitCode = 1;
-  } else {
-    console.log(stale.length > 0 ? `wrote ${stale.join(', ')}` : 'generated/ is current');
-  }
-} finally {
-  await rm(scratch, { recursive: true, force: true });
+  return stale;
 }
 
 function readOptions() {
