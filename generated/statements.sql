@@ -4493,8 +4493,9 @@ where
 
 -- menus.importMenu.updateCategories
 -- $1 rows json
--- $2 account_id bigint
--- $3 request_id text
+-- $2 menu_id bigint
+-- $3 account_id bigint
+-- $4 request_id text
 with
   changed as (
     update "category"
@@ -4509,7 +4510,8 @@ with
       json_to_recordset($1::json) as wanted ("category_id" bigint, "external_id" text, "name" text, "description" text, "sort_order" integer)
     where
       "category"."category_id" = wanted."category_id"
-      and "category".account_id = $2::bigint
+      and "category".menu_id = $2::bigint
+      and "category".account_id = $3::bigint
     returning
       "new"."account_id" as "account_id",
       "new"."location_id" as "location_id",
@@ -4593,7 +4595,7 @@ with
               "change"."menu_id" as "menu_id",
               "change"."resource" as "data",
               "change"."previous" as "previous",
-              $3::text as "request_id"
+              $4::text as "request_id"
           ) as fields
       )
     from
@@ -4613,8 +4615,9 @@ from
 
 -- menus.importMenu.updateItems
 -- $1 rows json
--- $2 account_id bigint
--- $3 request_id text
+-- $2 menu_id bigint
+-- $3 account_id bigint
+-- $4 request_id text
 with
   changed as (
     update "item"
@@ -4649,7 +4652,8 @@ with
       )
     where
       "item"."item_id" = wanted."item_id"
-      and "item".account_id = $2::bigint
+      and "item".menu_id = $2::bigint
+      and "item".account_id = $3::bigint
     returning
       "new"."account_id" as "account_id",
       "new"."location_id" as "location_id",
@@ -4848,7 +4852,7 @@ with
               "change"."menu_id" as "menu_id",
               "change"."resource" as "data",
               "change"."previous" as "previous",
-              $3::text as "request_id"
+              $4::text as "request_id"
           ) as fields
       )
     from
@@ -4868,8 +4872,9 @@ from
 
 -- menus.importMenu.updateMenu
 -- $1 rows json
--- $2 account_id bigint
--- $3 request_id text
+-- $2 menu_id bigint
+-- $3 account_id bigint
+-- $4 request_id text
 with
   changed as (
     update "menu"
@@ -4883,7 +4888,8 @@ with
       json_to_recordset($1::json) as wanted ("menu_id" bigint, "name" text, "description" text, "is_active" boolean)
     where
       "menu"."menu_id" = wanted."menu_id"
-      and "menu".account_id = $2::bigint
+      and "menu".menu_id = $2::bigint
+      and "menu".account_id = $3::bigint
     returning
       "new"."account_id" as "account_id",
       "new"."location_id" as "location_id",
@@ -4980,7 +4986,7 @@ with
               "change"."menu_id" as "menu_id",
               "change"."resource" as "data",
               "change"."previous" as "previous",
-              $3::text as "request_id"
+              $4::text as "request_id"
           ) as fields
       )
     from
@@ -7392,13 +7398,11 @@ with
   old as (
     select
       delivery_id,
-      account_id,
       state
     from
       (
         select
           delivery_id,
-          account_id,
           state,
           created_at
         from
@@ -7417,14 +7421,15 @@ with
     delete from delivery
     where
       state in ('delivered', 'failed')
-      and (delivery_id, account_id) in (
-        select
-          delivery_id,
-          account_id
-        from
-          old
-        where
-          state in ('delivered', 'failed')
+      and delivery_id = any (
+        array(
+          select
+            delivery_id
+          from
+            old
+          where
+            state in ('delivered', 'failed')
+        )
       )
   )
 select
@@ -7502,25 +7507,26 @@ with recursive
   )
 delete from delivery
 where
-  (delivery_id, account_id) in (
-    select
-      delivery_id,
-      account_id
-    from
-      delivery
-    where
-      webhook_id = (
-        select
-          webhook_id
-        from
-          orphan
-      )
-    order by
-      delivery_id
-    limit
-      $1::bigint
-    for update
-      skip locked
+  delivery_id = any (
+    array(
+      select
+        delivery_id
+      from
+        delivery
+      where
+        webhook_id = (
+          select
+            webhook_id
+          from
+            orphan
+        )
+      order by
+        delivery_id
+      limit
+        $1::bigint
+      for update
+        skip locked
+    )
   )
 returning
   delivery_id;

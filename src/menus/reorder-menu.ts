@@ -10,10 +10,10 @@ import { type MenuKey, requireMenu } from '../records/menu-reach.ts';
 import { requireReach } from '../records/reach.ts';
 import { change, changedFields, type Written, write } from '../records/write.ts';
 import { lockStored } from './lock-content.ts';
-import type { StoredMenu } from './stored-menu.ts';
 import { menuKey } from './menu.ts';
 import { selectMenuDetail } from './menu-detail.ts';
 import { type Moves, movesTo, type Places } from './order.ts';
+import type { StoredMenu } from './stored-menu.ts';
 
 /**
  * Sets the whole order of a menu, in one transaction with its events: the order can be compared with the menu only

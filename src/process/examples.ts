@@ -5,9 +5,9 @@ import type { Database } from '../db/database.ts';
 import type { Caller } from '../http/caller.ts';
 import type { Call } from '../http/handler.ts';
 import { createLocation } from '../locations/create-location.ts';
+import { importMenu } from '../menus/content/import-menu.ts';
 import { readDocument } from '../menus/content/read-document.ts';
 import { createMenu } from '../menus/create-menu.ts';
-import { importMenu } from '../menus/content/import-menu.ts';
 
 type Schemas = components['schemas'];
 

@@ -17,8 +17,8 @@ import {
   write,
 } from '../../records/write.ts';
 import { menuEventTypes, menus } from '../menu.ts';
-import type { CategoryRow, ItemRow, Plan } from './plan.ts';
 import type { StoredMenu } from '../stored-menu.ts';
+import type { CategoryRow, ItemRow, Plan } from './plan.ts';
 
 /** The menu that is written, and by which request. */
 export interface Target extends Written {
@@ -152,7 +152,8 @@ function updating<T>(
       update ${table}
       set ${sql.join(assignments)}, version = ${table}.version + 1, updated_at = clock_timestamp()
       from ${wantedRows(p, kind, columns)}
-      where ${table}.${id} = wanted.${id} and ${table}.account_id = ${p('account_id', 'bigint')}
+      where ${table}.${id} = wanted.${id} and ${table}.menu_id = ${p('menu_id', 'bigint')}
+        and ${table}.account_id = ${p('account_id', 'bigint')}
       returning ${list(change(kind, eventTypes, { previous }))}`,
     ['record'],
     options,

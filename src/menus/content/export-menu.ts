@@ -2,12 +2,12 @@ import { isCurrent } from '../../http/conditional.ts';
 import type { Call, Reply } from '../../http/handler.ts';
 import { notModified, ok, okAs } from '../../http/reply.ts';
 import { requireReach } from '../../records/reach.ts';
-import { contentOf } from './document.ts';
-import { representationETag } from './etags.ts';
-import { readStored } from '../stored-menu.ts';
-import { writeCsv } from './write-csv.ts';
 import { menuKey } from '../menu.ts';
 import { selectMenuETag } from '../menu-detail.ts';
+import { readStored } from '../stored-menu.ts';
+import { contentOf } from './document.ts';
+import { representationETag } from './etags.ts';
+import { writeCsv } from './write-csv.ts';
 
 /** The whole menu as one document, in the form that importMenu takes. */
 export async function exportMenu(call: Call<'exportMenu'>): Promise<Reply<'exportMenu'>> {

@@ -4,15 +4,15 @@ import type { Call, Reply } from '../../http/handler.ts';
 import { ok } from '../../http/reply.ts';
 import { type MenuKey, requireMenu } from '../../records/menu-reach.ts';
 import { requireReach } from '../../records/reach.ts';
+import { lockStored } from '../lock-content.ts';
+import { menuKey } from '../menu.ts';
+import { selectMenuETag } from '../menu-detail.ts';
+import { readStored, type StoredMenu } from '../stored-menu.ts';
 import { applyPlan } from './apply.ts';
 import { diffOf } from './diff.ts';
 import { menuETagsOf } from './etags.ts';
-import { lockStored } from '../lock-content.ts';
 import { changesAnything, type Plan, planImport } from './plan.ts';
 import { readDocument, type SentDocument } from './read-document.ts';
-import { readStored, type StoredMenu } from '../stored-menu.ts';
-import { menuKey } from '../menu.ts';
-import { selectMenuETag } from '../menu-detail.ts';
 
 /**
  * Makes the menu equal to a document, in one transaction with its events. The difference is first found without a

@@ -1,7 +1,7 @@
 import type { FieldError } from '../../http/errors.ts';
 import { absenceErrors } from '../../items/availability.ts';
-import type { CategoryContent, ItemContent, MenuContent } from './document.ts';
 import type { StoredCategory, StoredItem, StoredMenu } from '../stored-menu.ts';
+import type { CategoryContent, ItemContent, MenuContent } from './document.ts';
 
 /** A record of the document and the stored record that it speaks of; undefined when it is new. */
 export interface Match<Sent, Stored> {

@@ -1,9 +1,9 @@
 import type { components } from '../../../generated/api.ts';
 import { itemDefaults } from '../../items/item.ts';
 import { keptPositions } from '../../records/positions.ts';
+import type { StoredCategory, StoredItem, StoredMenu } from '../stored-menu.ts';
 import type { MenuContent } from './document.ts';
 import type { CategoryMatch, ItemMatch, Matches } from './match.ts';
-import type { StoredCategory, StoredItem, StoredMenu } from '../stored-menu.ts';
 
 type Schemas = components['schemas'];
 

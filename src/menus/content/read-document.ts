@@ -1,10 +1,10 @@
 import type { components } from '../../../generated/api.ts';
 import { schemaErrors } from '../../contract/validation.ts';
 import { type FieldError, parameterError } from '../../http/errors.ts';
+import type { StoredMenu } from '../stored-menu.ts';
 import { readCsv } from './csv-document.ts';
 import type { MenuContent } from './document.ts';
 import { type Matches, matchContent } from './match.ts';
-import type { StoredMenu } from '../stored-menu.ts';
 
 type MenuDocument = components['schemas']['MenuDocument'];
 

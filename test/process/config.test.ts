@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import t from 'tap';
-import { defaultDataDir } from '../src/embedded/server.ts';
-import { ConfigError, readConfig } from '../src/process/config.ts';
+import { defaultDataDir } from '../../src/embedded/server.ts';
+import { ConfigError, readConfig } from '../../src/process/config.ts';
 
 t.test('nothing need be set', async (t) => {
   t.strictSame(readConfig({}), {

@@ -1,8 +1,8 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { pino } from 'pino';
 import t from 'tap';
-import { startPoller } from '../src/db/poller.ts';
-import { eventually } from './support/eventually.ts';
+import { startPoller } from '../../src/db/poller.ts';
+import { eventually } from '../support/eventually.ts';
 
 const log = pino({ level: 'silent' }) as unknown as FastifyBaseLogger;
 const never = 1_000_000;
