@@ -2366,7 +2366,7 @@ export interface components {
             field: string;
             /**
              * @description The error in words.
-             * @example must be multiple of 0.01
+             * @example must be a multiple of 0.01
              */
             message: string;
         };
@@ -3246,7 +3246,7 @@ export interface components {
             error: components["schemas"]["OAuthErrorCode"];
             /**
              * @description What is wrong, in words.
-             * @example Unknown or disabled client, or a wrong secret.
+             * @example The client is unknown or disabled, or its secret is wrong.
              */
             error_description: string;
         };
@@ -3940,7 +3940,7 @@ export interface components {
             headers: {
                 /**
                  * @description How to authenticate: `Bearer`, with the reason when a token was not accepted (RFC 6750, section 3), or `Basic` at the token endpoint.
-                 * @example Bearer error="invalid_token", error_description="The access token is not valid, expired, or its client is disabled."
+                 * @example Bearer error="invalid_token", error_description="The access token is invalid or expired, or its client is disabled."
                  */
                 "WWW-Authenticate": string;
                 /**
@@ -4103,7 +4103,7 @@ export interface components {
             headers: {
                 /**
                  * @description How to authenticate: `Bearer`, with the reason when a token was not accepted (RFC 6750, section 3), or `Basic` at the token endpoint.
-                 * @example Bearer error="invalid_token", error_description="The access token is not valid, expired, or its client is disabled."
+                 * @example Bearer error="invalid_token", error_description="The access token is invalid or expired, or its client is disabled."
                  */
                 "WWW-Authenticate": string;
                 /**
@@ -4421,7 +4421,7 @@ export interface components {
         Vary: "Accept";
         /**
          * @description How to authenticate: `Bearer`, with the reason when a token was not accepted (RFC 6750, section 3), or `Basic` at the token endpoint.
-         * @example Bearer error="invalid_token", error_description="The access token is not valid, expired, or its client is disabled."
+         * @example Bearer error="invalid_token", error_description="The access token is invalid or expired, or its client is disabled."
          */
         "WWW-Authenticate": string;
         /**

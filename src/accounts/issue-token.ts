@@ -14,7 +14,8 @@ export async function issueToken({
 }: Call<'issueToken'>): Promise<Reply<'issueToken'>> {
   const { id, secret } = credentials(authorization, body);
   const client = await authenticateClient(database, id, secret);
-  if (!client) throw new OAuthFault('invalid_client', 'Unknown or disabled client, or a wrong secret.');
+  if (!client)
+    throw new OAuthFault('invalid_client', 'The client is unknown or disabled, or its secret is wrong.');
 
   const scope = grantedScope(client.scopes, body.scope);
   return ok(
@@ -36,7 +37,10 @@ function credentials(
   if (authorization !== undefined) {
     const { id, secret } = basicCredentials(authorization);
     if (client_secret !== undefined || (client_id !== undefined && client_id !== id)) {
-      throw new OAuthFault('invalid_request', 'Send the client once: by HTTP Basic or in the body.');
+      throw new OAuthFault(
+        'invalid_request',
+        'Send the client credentials by HTTP Basic or in the body, not both.',
+      );
     }
     return { id, secret };
   }
@@ -62,7 +66,7 @@ function formDecoded(text: string): string {
 }
 
 function noCredentials(): OAuthFault {
-  return new OAuthFault('invalid_client', 'Send client_id and client_secret, by HTTP Basic or in the body.');
+  return new OAuthFault('invalid_client', 'Send client_id and client_secret by HTTP Basic or in the body.');
 }
 
 function grantedScope(allowed: Scope[], asked: string | undefined): string {
@@ -71,7 +75,7 @@ function grantedScope(allowed: Scope[], asked: string | undefined): string {
   const within = impliedScopes(allowed);
   const beyond = scopes.find((scope) => !isScope(scope) || !within.has(scope));
   if (beyond !== undefined || scopes.length === 0) {
-    throw new OAuthFault('invalid_scope', `This client may ask for: ${[...within].join(' ')}`);
+    throw new OAuthFault('invalid_scope', `This client can request: ${[...within].join(' ')}`);
   }
   return [...new Set(scopes)].join(' ');
 }

@@ -27,7 +27,7 @@ export async function loadSigningKeys(database: Database, seal: Seal): Promise<S
   }
   let readAt = performance.now();
   const newest = keys[0];
-  if (!newest) throw new Error('no signing key could be made');
+  if (!newest) throw new Error('no signing key could be created');
 
   return {
     current: { kid: newest.kid, privateKey: openPrivateKey(seal, newest.sealed_private_key) },
@@ -80,7 +80,7 @@ function openPrivateKey(seal: Seal, sealed: Buffer): string {
     return seal.open(sealed);
   } catch {
     throw new Error(
-      'ENCRYPTION_KEY is not the key that this database was set up with; unset, it is encryption.key in DATA_DIR',
+      'ENCRYPTION_KEY is not the key that this database was set up with; if unset, it is read from encryption.key in DATA_DIR',
     );
   }
 }

@@ -43,7 +43,7 @@ export function schemaFaults(name: keyof components['schemas'], value: unknown):
 
 /** Turns Ajv's errors into ours: all faults at once, except that a path without a valid id is no record (404). */
 export function explainFaults(errors: FastifySchemaValidationError[], part: string): Error {
-  if (part === 'params') return notFound('There is no record at this path: its ids are not valid.');
+  if (part === 'params') return notFound('There is no record at this path: an identifier in it is invalid.');
   const listed = (errors as ErrorObject[]).slice(0, listedFaults);
   return parameterError(
     listed.map((error) => fieldError(error, part)),
@@ -87,7 +87,7 @@ function queryFaults(request: FastifyRequest): FieldError[] {
   const unknown = schema?.querystring ? [] : Object.keys(query as object);
   return [
     ...broken.map((field) => ({ field, code: 'characters', message: 'is not percent-encoded UTF-8' })),
-    ...unknown.map((field) => ({ field, code: 'unknown', message: 'is not known here' })),
+    ...unknown.map((field) => ({ field, code: 'unknown', message: 'is unknown' })),
   ].map(shortened);
 }
 
@@ -178,10 +178,10 @@ const codes: Record<string, string> = {
 };
 
 const messages: Record<string, string> = {
-  additionalProperties: 'is not known here',
+  additionalProperties: 'is unknown',
   required: 'is required',
-  pattern: 'is blank or holds characters that are not allowed',
-  minProperties: 'must hold at least one field',
+  pattern: 'is blank or contains characters that are not allowed',
+  minProperties: 'must have at least one field',
 };
 
 function escapePointer(name: string): string {
@@ -204,6 +204,6 @@ function withExactMultiples(ajv: Ajv2020): Ajv2020 {
       if (step >= 1) return (value: number) => value % step === 0;
       return (value: number) => Math.round(value * parts) / parts === value;
     },
-    error: { message: ({ schemaCode }) => `must be multiple of ${schemaCode}` },
+    error: { message: ({ schemaCode }) => `must be a multiple of ${schemaCode}` },
   }) as Ajv2020;
 }

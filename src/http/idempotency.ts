@@ -154,7 +154,7 @@ function replay(kept: Kept): Answer {
 }
 
 function reused(): ApiError {
-  const message = 'came with another body before';
+  const message = 'was sent before with a different body';
   return parameterError([{ field: 'idempotency-key', code: 'reused', message }]);
 }
 

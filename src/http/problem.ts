@@ -26,7 +26,7 @@ export function answerError(thrown: unknown, request: FastifyRequest, reply: Fas
     error = documented(error, operationId);
   }
   if (error.status >= 500) request.log.error({ err: thrown }, error.message);
-  else if (request.raw.errored) request.log.info('broken off by the client');
+  else if (request.raw.errored) request.log.info('aborted by the client');
   return reply
     .code(error.status)
     .headers(error.headers)
@@ -76,7 +76,7 @@ function answerOAuthFault(fault: OAuthFault, reply: FastifyReply): FastifyReply 
 
 function translate(thrown: unknown, request: FastifyRequest): ApiError {
   if (thrown instanceof ApiError) return thrown;
-  if (request.raw.errored) return badRequest('The request was broken off.');
+  if (request.raw.errored) return badRequest('The request was aborted.');
   const { code = '', message = '' } = thrown as { code?: string; message?: string };
   return (
     refusal(thrown) ??
@@ -88,14 +88,14 @@ function translate(thrown: unknown, request: FastifyRequest): ApiError {
 // The schemas refuse these already; a value that slips through still gets an answer that names the fault.
 const textFaults: Record<string, () => ApiError> = {
   '22021': () =>
-    parameterError([{ field: '', code: 'characters', message: 'holds a character that text cannot' }]),
+    parameterError([{ field: '', code: 'characters', message: 'contains a character that is not allowed' }]),
   '22P05': () =>
-    parameterError([{ field: '', code: 'characters', message: 'holds a character that text cannot' }]),
-  '22003': () => parameterError([{ field: '', code: 'range', message: 'holds a number out of range' }]),
+    parameterError([{ field: '', code: 'characters', message: 'contains a character that is not allowed' }]),
+  '22003': () => parameterError([{ field: '', code: 'range', message: 'contains a number out of range' }]),
 };
 
 const externalIdTaken = () =>
-  parameterError([{ field: '/external_id', code: 'taken', message: 'is in use by another record here' }]);
+  parameterError([{ field: '/external_id', code: 'taken', message: 'is already used by another record' }]);
 
 const constraintFaults: Record<string, () => ApiError> = {
   item_category: () =>
@@ -111,7 +111,7 @@ const constraintFaults: Record<string, () => ApiError> = {
 const fastifyFaults: Record<string, (request: FastifyRequest) => ApiError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: (request) => payloadTooLarge(request.routeOptions.bodyLimit ?? 0),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: refusedMediaType,
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => badRequest('The body is not as long as Content-Length says.'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => badRequest('The length of the body differs from Content-Length.'),
   FST_ERR_BAD_URL: () =>
     badRequest('The URL is not valid: a percent sign must be followed by two hex digits of UTF-8.'),
 };

@@ -23,7 +23,7 @@ export async function createMenu(call: Call<'createMenu'>): Promise<Reply<'creat
   });
   // Whether the location exists elsewhere is not told.
   if (!row) {
-    throw parameterError([{ field: '/location_id', code: 'not_found', message: 'is not within reach' }]);
+    throw parameterError([{ field: '/location_id', code: 'not_found', message: 'is not accessible' }]);
   }
   eventCommitted();
   return created(data(row.menu), { ETag: row.etag, Location: `/api/v1/menus/${row.menu_id}` });

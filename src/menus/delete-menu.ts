@@ -45,7 +45,7 @@ async function deleteLocked(transaction: Database, values: Values): Promise<Outc
   const locked = await lockContent(transaction, values);
   if (!locked) return { deleted: false, grown: false };
   const [outcome] = await deleteRows(transaction, { ...values, locked: locked.categories });
-  if (!outcome) throw new Error('the delete told no outcome');
+  if (!outcome) throw new Error('the delete returned no outcome');
   return outcome;
 }
 

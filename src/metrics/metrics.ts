@@ -30,27 +30,27 @@ export function createMetrics(database: Database): Metrics {
 
   const answers = new Histogram({
     name: 'menus_http_request_duration_seconds',
-    help: 'Time from the first byte of a request to the end of its answer, by operation of the contract and status.',
+    help: 'Time from the first byte of a request to the end of its response, by operation of the contract and status.',
     labelNames: ['operation', 'status'],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
     registers,
   });
   const checks = new Counter({
     name: 'menus_response_checks_total',
-    help: 'Answers chosen by RESPONSE_CHECK_RATE: kept or violated the contract, or skipped as too many waited.',
+    help: 'Responses chosen by RESPONSE_CHECK_RATE: kept or violated the contract, or skipped as too many waited.',
     labelNames: ['operation', 'status', 'result'],
     registers,
   });
   const attempts = new Counter({
     name: 'menus_webhook_attempts_total',
-    help: 'Attempts to deliver an event, by what came of them: delivered, retried (once more later), failed (given up).',
+    help: 'Attempts to deliver an event, by outcome: delivered, retried (attempted again later), failed (given up).',
     labelNames: ['outcome'],
     registers,
   });
   for (const outcome of Object.values(outcomes)) attempts.inc({ outcome }, 0);
   const durations = new Histogram({
     name: 'menus_webhook_attempt_duration_seconds',
-    help: 'Time from connecting to a receiver to the last byte of its answer.',
+    help: 'Time from connecting to a receiver to the last byte of its response.',
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
     registers,
   });
@@ -98,7 +98,7 @@ function registerBacklog(registry: Registry, database: Database): void {
   });
   new Gauge({
     name: 'menus_webhook_oldest_undelivered_seconds',
-    help: 'Age of the oldest event that is on its way to an enabled endpoint; 0 when there is none.',
+    help: 'Age of the oldest undelivered event for an enabled endpoint; 0 when there is none.',
     registers: [registry],
     aggregator: 'max',
     async collect() {
@@ -114,7 +114,7 @@ const states = ['unrelayed', 'pending', 'held'] as const;
 function registerPool(registry: Registry, database: Database): void {
   new Gauge({
     name: 'menus_database_pool_connections',
-    help: 'Connections to the database: busy ones and idle ones.',
+    help: 'Connections to the database, busy and idle.',
     labelNames: ['state'],
     registers: [registry],
     collect() {
@@ -125,7 +125,7 @@ function registerPool(registry: Registry, database: Database): void {
   });
   new Gauge({
     name: 'menus_database_pool_waiting',
-    help: 'Calls that wait for a connection to become free.',
+    help: 'Calls that wait for a free connection.',
     registers: [registry],
     collect() {
       this.set(poolUse(database).waiting);

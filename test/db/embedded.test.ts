@@ -243,7 +243,7 @@ t.test(
     const home = temporary(t);
     fs.chmodSync(home, 0o700);
     const message = await failure(startEmbedded(join(home, 'project', 'data')));
-    t.match(message, /^DATA_DIR .*\/project\/data is out of reach .*: set DATA_DIR to .*$/);
+    t.match(message, /^DATA_DIR .*\/project\/data cannot be reached .*: set DATA_DIR to .*$/);
   },
 );
 

@@ -59,7 +59,7 @@ export function matchContent(content: MenuContent, stored: StoredMenu | undefine
     faults.push({
       field: '/data/categories',
       code: 'too_many',
-      message: `hold ${items.length} items, of ${itemLimit}`,
+      message: `have ${items.length} items; at most ${itemLimit} are allowed`,
     });
   }
   return { categories, items, faults };
@@ -95,19 +95,19 @@ function finder<
       faults.push({ field: `${pointer}/${field}`, code, message });
 
     if (external_id === undefined && ownId === undefined) {
-      fault('external_id', 'required', `is required where there is no ${id}`);
+      fault('external_id', 'required', `is required when there is no ${id}`);
       return undefined;
     }
     const names = [external_id ?? found?.external_id, ownId, found].filter((name) => name != null);
     if (names.some((name) => named.has(name))) {
-      fault(ownId === undefined ? 'external_id' : id, 'duplicate', 'is in the document twice');
+      fault(ownId === undefined ? 'external_id' : id, 'duplicate', 'appears twice in the document');
       return undefined;
     }
     for (const name of names) named.add(name);
     if (stored && found) {
       const own = found.external_id;
       if (external_id !== undefined && own !== null && own !== external_id)
-        fault('external_id', 'conflict', 'is not the one that the record has');
+        fault('external_id', 'conflict', 'is not the external_id of this record');
     } else if (stored && ownId !== undefined) {
       fault(id, 'not_found', 'is not in this menu');
     } else if (stored) {

@@ -23,14 +23,14 @@ export function readCsvRows(text: string): { rows: CsvRow[]; faults: FieldError[
   const { line } = header;
   for (const [index, name] of names.entries()) {
     if (names.indexOf(name) < index && name !== '')
-      faults.push(fault(line, name, 'duplicate', 'is there twice'));
+      faults.push(fault(line, name, 'duplicate', 'appears twice'));
     else if (!isColumn(name) && name !== '')
       faults.push(fault(line, name, 'unknown', 'is not a known column'));
   }
   if (!names.includes('record')) {
     return {
       rows: [],
-      faults: [...faults, fault(line, 'record', 'required', 'is a column that is required')],
+      faults: [...faults, fault(line, 'record', 'required', 'is a required column')],
     };
   }
   const rows = body.flatMap((one) => readRow(one, names, faults) ?? []);
@@ -63,7 +63,7 @@ function split(text: string): { lines: Line[]; faults: FieldError[] } {
   }
 }
 
-const quoteFault = 'is not CSV: a quote is not where it can be, or is never closed';
+const quoteFault = 'is not valid CSV: a quote is misplaced or never closed';
 
 type Parsed = { info: Info & { bytes: number }; record: string[] };
 
@@ -111,7 +111,7 @@ function readRow({ line, cells }: Line, names: string[], faults: FieldError[]): 
     const kinds: readonly Kind[] = columns[name];
     const cell = unguarded(cells[index] ?? '');
     if (kinds.includes(record)) readCell(row, name, cell);
-    else if (cell !== '') faults.push(fault(line, name, 'unknown', `has no meaning for a ${record}`));
+    else if (cell !== '') faults.push(fault(line, name, 'unknown', `is not used in a ${record} row`));
   }
   // A time of return that is not written says "no plan" only beside a switch that is.
   if (row.fields['unavailable_until'] === null && row.fields['is_available'] === undefined) {
