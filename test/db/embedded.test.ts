@@ -222,7 +222,7 @@ t.test('a directory of another major version is refused in one line', async (t) 
   t.teardown(() => fs.writeFileSync(file, '18\n'));
   t.match(
     await failure(startEmbedded(shared)),
-    /^DATA_DIR .* PostgreSQL 17, but this service brings 18: .*$/,
+    /^DATA_DIR .* PostgreSQL 17, but this service runs 18: .*$/,
   );
 });
 

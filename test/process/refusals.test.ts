@@ -60,7 +60,7 @@ t.test('a HOST that is not of this machine is refused', async (t) => {
   const lines = await Promise.all(
     ['203.0.113.7', 'nowhere.invalid'].map((HOST) => refusal(t, { ...env, HOST })),
   );
-  for (const line of lines) t.match(line, /: HOST \S+ is no address of this machine/);
+  for (const line of lines) t.match(line, /: HOST \S+ is not an address of this machine/);
 });
 
 const older = olderPostgres();
