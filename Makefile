@@ -14,7 +14,7 @@ installed := node_modules/.package-lock.json
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
-start: $(installed) ## run the service, on a database of its own unless DATABASE_URL is set
+start: $(installed) ## run the service, on its own database unless DATABASE_URL is set
 	@$(node) src/main.ts
 
 test: $(installed) ## run all tests
@@ -30,7 +30,7 @@ dev: $(installed) ## run the service, and start it again whenever its code chang
 generate: $(installed) ## write generated/ from the contract and the migrations
 	@$(node) scripts/generate.ts
 
-lint: $(installed) ## check the contract, the code's form and its types
+lint: $(installed) ## check the contract, code style and types
 	redocly lint openapi/openapi.yaml --config scripts/lint-contract/redocly.yaml
 	biome check .
 	depcruise src --config scripts/lint-imports/dependency-cruiser.cjs
@@ -41,16 +41,16 @@ audit: $(installed) ## check both editions of the contract with Spectral and the
 	spectral lint generated/openapi.json generated/openapi-3.0.json \
 	  --ruleset scripts/lint-contract/spectral.yaml --fail-severity hint
 
-breaking: $(installed) ## name what breaks clients of the released contract [REVISION=file]
+breaking: $(installed) ## list changes that break clients of the released contract [REVISION=file]
 	@$(node) scripts/breaking.ts $(REVISION)
 
-sdk: $(installed) ## generate clients in five languages, compile them, run them [CLIENTS="go java"]
+sdk: $(installed) ## generate, compile and run clients in five languages [CLIENTS="go java"]
 	@$(node) scripts/sdk/main.ts $(CLIENTS)
 
-conformance: $(installed) ## try the running service with Schemathesis, for about three minutes [MINUTES=30]
+conformance: $(installed) ## test the running service with Schemathesis, for about three minutes [MINUTES=30]
 	@$(node) scripts/conformance/main.ts $(if $(MINUTES),--minutes $(MINUTES))
 
-bench: $(installed) ## measure, beside the same SQL without the service
+bench: $(installed) ## measure the API against the same SQL without the service
 	@$(node) scripts/bench/main.ts
 
 check: current lint audit breaking test conformance sdk ## everything CI runs

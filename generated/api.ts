@@ -13,18 +13,18 @@ export interface paths {
         };
         /**
          * List events
-         * @description The same events that webhooks carry, as a feed, **the oldest first**; for those who would rather ask, and to
-         *     catch up after an outage. Only events of locations this client may see are listed. Scope: `menus:read`. Safe
-         *     to repeat.
+         * @description Lists the same events that webhooks deliver, **oldest first**, for clients that prefer polling and for catching up
+         *     after an outage. Only events of locations that this client can access are listed. Scope: `menus:read`. Safe to
+         *     repeat.
          *
-         *     Read page by page until `next_cursor` is null, keep the `id` of the last event, and ask later with
-         *     `after_event_id`. No event is ever skipped that way: an event is listed only once every write that began
-         *     before it has ended. A write elsewhere in the same database server that stays open for long therefore delays
-         *     the feed, not the webhooks. Changes of one record may, in a rare race, be listed in another order than they
-         *     were made; `version` tells.
+         *     Read page by page until `next_cursor` is null, store the `id` of the last event, and continue later with
+         *     `after_event_id`. No event is ever skipped this way: an event is listed only after every write that began before
+         *     it has ended. A long-running write elsewhere in the same database server therefore delays this feed, but not
+         *     webhooks. In a rare race, changes of one record may be listed in a different order than they were made; `version`
+         *     gives the order.
          *
-         *     Events are kept for 30 days unless the operator says otherwise. Answered 422: an `after_event_id` that is not
-         *     kept, or that this client may not see (`not_found`).
+         *     Events are kept for 30 days unless the operator configures otherwise. Returns 422 when the `after_event_id` is not
+         *     kept, or when this client cannot access it (`not_found`).
          */
         get: operations["listEvents"];
         put?: never;
@@ -44,8 +44,7 @@ export interface paths {
         };
         /**
          * Get a single event
-         * @description The event as webhooks carry it, by the `id` of its body or the `webhook-id` of its request. It never changes.
-         *     Scope: `menus:read`. Safe to repeat.
+         * @description Returns an event as webhooks deliver it. The identifier is the `id` in the body of the webhook request, which is also its `webhook-id` header. An event never changes. Scope: `menus:read`. Safe to repeat.
          */
         get: operations["getEvent"];
         put?: never;
@@ -65,25 +64,25 @@ export interface paths {
         };
         /**
          * List all locations
-         * @description Lists the locations this client may see. Scope: `menus:read`. Safe to repeat.
+         * @description Lists the locations that this client can access. Scope: `menus:read`. Safe to repeat.
          *
-         *     Pages are ordered by identifier, so that a page stays as it is while others write: nothing is shown
-         *     twice, and nothing that was there all along is left out.
+         *     Pages are ordered by identifier, so concurrent writes do not shift them: no record is listed twice, and no record
+         *     that existed throughout is left out.
          */
         get: operations["listLocations"];
         put?: never;
         /**
          * Create a location
-         * @description Makes a location without menus. Scope: `menus:write`. A client that may act on certain locations only
-         *     cannot make new ones and is answered 403.
+         * @description Creates a location without menus. Scope: `menus:write`. A client that is limited to certain locations cannot
+         *     create new ones and gets 403.
          *
          *     Event: `location.created`.
          *
-         *     Safe to repeat with an `Idempotency-Key`. Without one only when the body has an `external_id`: a second call
-         *     with it is answered 422 (`taken`) and makes nothing.
+         *     Safe to repeat with an `Idempotency-Key`. Without one, it is safe only when the body has an `external_id`: a
+         *     second call with the same `external_id` returns 422 (`taken`) and creates nothing.
          *
-         *     Answered 422: an `external_id` that another location of the account has (`taken`), a `timezone`, `currency`
-         *     or `country` that is not in its standard (`enum`).
+         *     Returns 422 when another location of the account has the `external_id` (`taken`), or when `timezone`, `currency`
+         *     or `country` is not a value of its standard (`enum`).
          */
         post: operations["createLocation"];
         delete?: never;
@@ -101,37 +100,37 @@ export interface paths {
         };
         /**
          * Get a single location
-         * @description Answers the location with its currency and time zone, which count for all its menus. Scope: `menus:read`.
+         * @description Returns the location with its currency and time zone, which apply to all its menus. Scope: `menus:read`.
          *
-         *     Safe to repeat; with `If-None-Match` an unchanged location costs only a 304.
+         *     Safe to repeat. With `If-None-Match`, an unchanged location returns 304 without a body.
          */
         get: operations["getLocation"];
         /**
          * Update a location
-         * @description Changes the fields that are in the body and keeps the others; an `address` is replaced as a whole. Answers
-         *     the location after the change. Scope: `menus:write`.
+         * @description Changes the fields in the body and keeps the others. An `address` is replaced as a whole. Returns the updated
+         *     location. Scope: `menus:write`.
          *
-         *     Event: `location.updated`. An update that changes nothing fires nothing and leaves `version` and
-         *     `updated_at` alone.
+         *     Event: `location.updated`. An update that changes nothing fires no event and leaves `version` and `updated_at`
+         *     unchanged.
          *
          *     A new `currency` does not convert the prices of the location's menus.
          *
-         *     Safe to repeat: the fields are set. To be sure of not undoing somebody else's change, send `If-Match`.
+         *     Safe to repeat: fields are set to the given values. Send `If-Match` to avoid overwriting someone else's change.
          *
-         *     Answered 422: an `external_id` that another location of the account has (`taken`), a `timezone`, `currency`
-         *     or `country` that is not in its standard (`enum`).
+         *     Returns 422 when another location of the account has the `external_id` (`taken`), or when `timezone`, `currency`
+         *     or `country` is not a value of its standard (`enum`).
          */
         put: operations["updateLocation"];
         post?: never;
         /**
          * Delete a location
-         * @description Deletes a location that has no menus; one that has some is answered 409 with `location_not_empty`.
-         *     Scope: `menus:write`.
+         * @description Deletes a location that has no menus. A location that still has menus is kept, and the call returns 409
+         *     (`location_not_empty`). Scope: `menus:write`.
          *
-         *     Event: `location.deleted`, with the last state.
+         *     Event: `location.deleted`, with the last state of the location.
          *
-         *     Safe to repeat: a second call is answered 404 and changes nothing. With `If-Match` nothing is deleted
-         *     when the location has changed since.
+         *     Safe to repeat: a second call returns 404 and changes nothing. With `If-Match`, a location that has changed is not
+         *     deleted.
          */
         delete: operations["deleteLocation"];
         options?: never;
@@ -148,28 +147,31 @@ export interface paths {
         };
         /**
          * List menus
-         * @description Lists the menus this client may see, without their content; getMenu has that. Scope: `menus:read`. Safe
-         *     to repeat.
+         * @description Lists the menus that this client can access, without their content; getMenu returns the content. Scope:
+         *     `menus:read`. Safe to repeat.
          *
-         *     Pages are ordered by identifier, so that a page stays as it is while others write: nothing is shown
-         *     twice, and nothing that was there all along is left out. To show menus to people, order them by
-         *     `sort_order`.
+         *     ```sh
+         *     curl -H "Authorization: Bearer $ACCESS_TOKEN" http://localhost:3000/api/v1/menus
+         *     ```
          *
-         *     A filter that fits nothing, such as an unknown `location_id`, gives an empty list.
+         *     Pages are ordered by identifier, so concurrent writes do not shift them: no record is listed twice, and no record
+         *     that existed throughout is left out. To display menus, sort them by `sort_order`.
+         *
+         *     A filter that matches nothing, such as an unknown `location_id`, returns an empty list.
          */
         get: operations["listMenus"];
         put?: never;
         /**
          * Create a menu
-         * @description Makes an empty menu at a location; it stays with that location for good. Scope: `menus:write`.
+         * @description Creates an empty menu at a location. A menu cannot move to another location. Scope: `menus:write`.
          *
          *     Event: `menu.created`.
          *
-         *     Safe to repeat with an `Idempotency-Key`. Without one only when the body has an `external_id`: a second call
-         *     with it is answered 422 (`taken`) and makes nothing.
+         *     Safe to repeat with an `Idempotency-Key`. Without one, it is safe only when the body has an `external_id`: a
+         *     second call with the same `external_id` returns 422 (`taken`) and creates nothing.
          *
-         *     Answered 422: a `location_id` that this client cannot use (`not_found`), an `external_id` that another menu
-         *     of the location has (`taken`).
+         *     Returns 422 when this client cannot access the `location_id` (`not_found`), or when another menu of the location
+         *     has the `external_id` (`taken`).
          */
         post: operations["createMenu"];
         delete?: never;
@@ -187,40 +189,44 @@ export interface paths {
         };
         /**
          * Get a single menu with its categories and items
-         * @description Answers the whole menu in one piece, in display order (`sort_order`, then identifier), never truncated.
-         *     Scope: `menus:read`.
+         * @description Returns the whole menu in display order (`sort_order`, then identifier), never truncated. Unavailable items are
+         *     included, with `is_available` false. Scope: `menus:read`.
          *
-         *     The `ETag` covers the whole answer: it changes when anything in the menu changes. Keep it and send
-         *     `If-None-Match`; an unchanged menu then costs only a 304. Better than asking often: register a webhook.
+         *     ```sh
+         *     curl -H "Authorization: Bearer $ACCESS_TOKEN" http://localhost:3000/api/v1/menus/7
+         *     ```
          *
-         *     Items that are off are in the answer too, with `is_available` false. Safe to repeat.
+         *     The `ETag` covers the whole response: it changes when anything in the menu changes. Store it and send it in
+         *     `If-None-Match`; an unchanged menu then returns 304 without a body. Webhooks report changes without polling.
+         *
+         *     Safe to repeat.
          */
         get: operations["getMenu"];
         /**
          * Update a menu
-         * @description Changes the fields that are in the body and keeps the others. Answers the menu after the change, without
-         *     its content. Scope: `menus:write`.
+         * @description Changes the fields in the body and keeps the others. Returns the updated menu without its content. Scope:
+         *     `menus:write`.
          *
-         *     Events: `menu.toggled` when `is_active` changed, `menu.updated` when anything else changed, so both for a
-         *     body that does both; both then carry the same `data` and `previous`. An update that changes nothing fires
-         *     nothing and leaves `version` and `updated_at` alone.
+         *     Events: `menu.toggled` when `is_active` changes, `menu.updated` when any other field changes. An update that does
+         *     both fires both, and both carry the same `data` and `previous`. An update that changes nothing fires no event and
+         *     leaves `version` and `updated_at` unchanged.
          *
-         *     Safe to repeat: the fields are set. `If-Match` takes the `ETag` of getMenu, which covers everything in the
-         *     menu, so the update also fails when only an item has changed.
+         *     Safe to repeat: fields are set to the given values. `If-Match` takes the `ETag` of getMenu, which covers
+         *     everything in the menu, so the update also fails when only an item has changed.
          *
-         *     Answered 422: an `external_id` that another menu of the location has (`taken`).
+         *     Returns 422 when another menu of the location has the `external_id` (`taken`).
          */
         put: operations["updateMenu"];
         post?: never;
         /**
          * Delete a menu
-         * @description Deletes a menu with all its categories and items, at once. Scope: `menus:write`.
+         * @description Deletes a menu with all its categories and items, in one step. Scope: `menus:write`.
          *
-         *     Events: `item.deleted` for every item, `category.deleted` for every category, and `menu.deleted`, each with
-         *     the last state of its record.
+         *     Events: `item.deleted` for every item, `category.deleted` for every category, and `menu.deleted`, each with the
+         *     last state of its record.
          *
-         *     Safe to repeat: a second call is answered 404 and changes nothing. With `If-Match` nothing is deleted when
-         *     anything in the menu has changed.
+         *     Safe to repeat: a second call returns 404 and changes nothing. With `If-Match`, the menu is not deleted when
+         *     anything in it has changed.
          */
         delete: operations["deleteMenu"];
         options?: never;
@@ -239,19 +245,20 @@ export interface paths {
         put?: never;
         /**
          * Set the availability of many items
-         * @description Switches up to 500 items of a menu on or off, in one step: all rows take effect at once, or none. The state is
-         *     set, not flipped. Answers a result for each row, in the order of the request. Scope: `availability:write`.
+         * @description Sets the availability of up to 500 items of a menu in one step: all rows take effect, or none. Availability is
+         *     set, not flipped. Returns one result per row, in the order of the request. Scope: `availability:write`.
          *
-         *     An item that is not in the menu is answered `not_found` in its row; the other rows take effect.
+         *     An item that is not in the menu gets the result `not_found`; the other rows still take effect.
          *
-         *     Events: for each changed item `item.toggled`, or `item.updated` when only its `unavailable_until` changed.
-         *     Nothing for an item that was as wanted already.
+         *     Events: for each changed item `item.toggled`, or `item.updated` when only its `unavailable_until` changed. An item
+         *     that is already as requested fires no event.
          *
-         *     Safe to repeat: a repeat finds every item as wanted. With an `Idempotency-Key` it also gets the first answer.
+         *     Safe to repeat: every item is then already as requested. With an `Idempotency-Key`, a repeat also returns the
+         *     original response.
          *
-         *     Answered 422: a row with neither `item_id` nor `external_id` (`required`) or with both (`conflict`), two rows
-         *     for one item (`duplicate`), an `unavailable_until` that is past (`past`) or comes with `is_available: true`
-         *     (`conflict`). Nothing is changed then.
+         *     Returns 422, and changes nothing, when a row has neither `item_id` nor `external_id` (`required`) or has both
+         *     (`conflict`), when two rows name the same item (`duplicate`), or when an `unavailable_until` is in the past
+         *     (`past`) or comes with `is_available: true` (`conflict`).
          */
         post: operations["setAvailability"];
         delete?: never;
@@ -269,24 +276,24 @@ export interface paths {
         };
         /**
          * List the categories of a menu
-         * @description Lists the categories without their items; getCategory and getMenu have those. Scope: `menus:read`. Safe to
+         * @description Lists the categories without their items; getCategory and getMenu return the items. Scope: `menus:read`. Safe to
          *     repeat.
          *
-         *     Pages are ordered by identifier, so that a page stays as it is while others write: nothing is shown
-         *     twice, and nothing that was there all along is left out. The display order is that of getMenu.
+         *     Pages are ordered by identifier, so concurrent writes do not shift them: no record is listed twice, and no record
+         *     that existed throughout is left out. For the display order, use getMenu.
          */
         get: operations["listCategories"];
         put?: never;
         /**
          * Create a category
-         * @description Makes an empty category in a menu. Scope: `menus:write`.
+         * @description Creates an empty category in a menu. Scope: `menus:write`.
          *
          *     Event: `category.created`.
          *
-         *     Safe to repeat with an `Idempotency-Key`. Without one only when the body has an `external_id`: a second call
-         *     with it is answered 422 (`taken`) and makes nothing.
+         *     Safe to repeat with an `Idempotency-Key`. Without one, it is safe only when the body has an `external_id`: a
+         *     second call with the same `external_id` returns 422 (`taken`) and creates nothing.
          *
-         *     Answered 422: an `external_id` that another category of the menu has (`taken`).
+         *     Returns 422 when another category of the menu has the `external_id` (`taken`).
          */
         post: operations["createCategory"];
         delete?: never;
@@ -304,36 +311,36 @@ export interface paths {
         };
         /**
          * Get a single category with its items
-         * @description Answers the category with all its items in display order, never truncated. Scope: `menus:read`.
+         * @description Returns the category with all its items in display order, never truncated. Scope: `menus:read`.
          *
-         *     The `ETag` covers the whole answer: it changes when the category or any of its items changes. Safe to
-         *     repeat; with `If-None-Match` an unchanged category costs only a 304.
+         *     The `ETag` covers the whole response: it changes when the category or any of its items changes. Safe to repeat.
+         *     With `If-None-Match`, an unchanged category returns 304 without a body.
          */
         get: operations["getCategory"];
         /**
          * Update a category
-         * @description Changes the fields that are in the body and keeps the others. Answers the category after the change,
-         *     without its items. Scope: `menus:write`.
+         * @description Changes the fields in the body and keeps the others. Returns the updated category without its items. Scope:
+         *     `menus:write`.
          *
-         *     Event: `category.updated`. An update that changes nothing fires nothing and leaves `version` and
-         *     `updated_at` alone.
+         *     Event: `category.updated`. An update that changes nothing fires no event and leaves `version` and `updated_at`
+         *     unchanged.
          *
-         *     Safe to repeat: the fields are set. `If-Match` takes the `ETag` of getCategory, which covers the items, so
-         *     the update also fails when only an item of the category has changed.
+         *     Safe to repeat: fields are set to the given values. `If-Match` takes the `ETag` of getCategory, which covers the
+         *     items, so the update also fails when only an item of the category has changed.
          *
-         *     Answered 422: an `external_id` that another category of the menu has (`taken`).
+         *     Returns 422 when another category of the menu has the `external_id` (`taken`).
          */
         put: operations["updateCategory"];
         post?: never;
         /**
          * Delete a category
-         * @description Deletes a category with all its items, at once. To keep an item, move it to another category first, with
+         * @description Deletes a category with all its items, in one step. To keep an item, first move it to another category with
          *     updateItem. Scope: `menus:write`.
          *
-         *     Events: `item.deleted` for every item and `category.deleted`, each with the last state of its record.
+         *     Events: `item.deleted` for every item, and `category.deleted`, each with the last state of its record.
          *
-         *     Safe to repeat: a second call is answered 404 and changes nothing. With `If-Match` nothing is deleted when
-         *     the category or an item in it has changed.
+         *     Safe to repeat: a second call returns 404 and changes nothing. With `If-Match`, the category is not deleted when
+         *     it or any of its items has changed.
          */
         delete: operations["deleteCategory"];
         options?: never;
@@ -349,47 +356,48 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Export a menu as one document
-         * @description Answers the whole menu as one document that importMenu takes: as JSON, or as CSV with `Accept: text/csv`.
-         *     Importing it again as it is changes nothing. Scope: `menus:read`.
+         * Export a menu's content
+         * @description Returns the whole menu as one document that importMenu accepts: as JSON, or as CSV with `Accept: text/csv`.
+         *     Importing the document unchanged changes nothing. Scope: `menus:read`.
          *
-         *     Records are named by `external_id`, those without one by `item_id` or `category_id`. A document in which all
-         *     have an `external_id` can be imported into another menu, too.
+         *     Records are identified by `external_id`; records without one, by `item_id` or `category_id`. A document in which
+         *     every record has an `external_id` can also be imported into another menu.
          *
-         *     What is switched on and off during service (`is_active`, `is_available`, `unavailable_until`) is left out
-         *     unless `availability=true` asks for it, so that publishing a menu does not undo what a kitchen has switched off
-         *     in the meantime.
+         *     The fields that staff switch during service (`is_active`, `is_available`, `unavailable_until`) are left out unless
+         *     you send `availability=true`. Publishing a menu therefore does not undo what a kitchen has switched off in the
+         *     meantime.
          *
-         *     The `ETag` changes when anything in the menu changes; importMenu takes it in `If-Match`. Safe to
-         *     repeat; with `If-None-Match` an unchanged menu costs only a 304.
+         *     The `ETag` changes when anything in the menu changes; importMenu accepts it in `If-Match`. Safe to repeat. With
+         *     `If-None-Match`, an unchanged menu returns 304 without a body.
          */
         get: operations["exportMenu"];
         /**
-         * Make a menu what a document says
-         * @description Takes the whole menu as one document, in the form that exportMenu gives, and makes the menu equal to it:
-         *     categories and items that the document does not have are **deleted**, new ones are created, and those that differ
-         *     are updated. Answers exactly what was done. Scope: `menus:write`.
+         * Replace a menu's content
+         * @description Makes the menu match a document in the format of exportMenu: categories and items that are not in the document are
+         *     **deleted**, new ones are created, and those that differ are updated. Returns exactly what changed. Scope:
+         *     `menus:write`.
          *
-         *     **Ask with `dry_run=true` first**: the answer is the same, and nothing is changed. To apply just what you
-         *     saw, send the `ETag` of that answer in `If-Match`; when the menu has changed since, the answer is 412.
+         *     **Call with `dry_run=true` first**: the response is the same, and nothing is changed. To apply exactly what you
+         *     saw, send the `ETag` of that response in `If-Match`; if the menu has changed since, the response is 412.
          *
-         *     Records are found by `external_id`, those without one by `item_id` or `category_id`; an identifier together
-         *     with an `external_id` gives the record that `external_id`. Items may move between categories. Records keep
-         *     their `sort_order` where that gives the order of the document, else they get new ones.
+         *     Records are matched by `external_id`; records without one, by `item_id` or `category_id`. Send both identifiers to
+         *     give a record its `external_id`. Items may move between categories. Records keep their `sort_order` if it already
+         *     gives the order of the document; otherwise they get a new one.
          *
-         *     A field that is absent keeps its value. That goes for `is_active`, `is_available` and `unavailable_until`
-         *     too: leave them out, and what a kitchen has switched off stays off.
+         *     A field that is absent keeps its value. This includes `is_active`, `is_available` and `unavailable_until`: leave
+         *     them out, and what a kitchen has switched off stays off.
          *
-         *     All or nothing: with any fault in the document nothing is changed, and the 422 lists every fault, by JSON
-         *     Pointer or, for CSV, as `line 7, price`. Besides the faults of single values these are: `duplicate` (the same
-         *     record twice), `required` (no identifier, or a new record without name or price), `not_found` (no such record
-         *     in this menu), `conflict` (the record has another `external_id`), `too_many` (more than 10,000 items). The
-         *     document may hold 16 MiB.
+         *     All or nothing: if the document has any error, nothing is changed. The 422 then lists every error, by JSON Pointer
+         *     or, for CSV, as `line 7, price`. Apart from invalid values, the errors are: `duplicate` (the same record twice),
+         *     `required` (no identifier, or a new record without name or price), `not_found` (no such record in this menu),
+         *     `conflict` (the record has another `external_id`), `too_many` (more than 10,000 items). The document may be up to
+         *     16 MiB.
          *
          *     Events: `category.created`, `category.updated`, `category.deleted`, `item.created`, `item.updated` and
-         *     `item.deleted` for each record; `menu.updated` for the menu's own fields; `item.toggled` and `menu.toggled` where
-         *     a switch changed; none for what stays as it is, and none in a dry run. Safe to repeat: the second time, nothing
-         *     changes.
+         *     `item.deleted` for each record; `menu.updated` for the menu's own fields; `item.toggled` when `is_available`
+         *     changes and `menu.toggled` when `is_active` changes. Unchanged records and dry runs fire no event.
+         *
+         *     Safe to repeat: the second call changes nothing. Send `If-Match` to avoid overwriting someone else's change.
          */
         put: operations["importMenu"];
         post?: never;
@@ -408,28 +416,28 @@ export interface paths {
         };
         /**
          * List all items in a menu
-         * @description Lists the items of a menu across its categories. Filters may be combined; an item must pass all of them.
+         * @description Lists the items of a menu across all its categories. You can combine filters; an item must match all of them.
          *     Scope: `menus:read`. Safe to repeat.
          *
-         *     Pages are ordered by identifier, so that a page stays as it is while others write: nothing is shown
-         *     twice, and nothing that was there all along is left out. The display order is that of getMenu.
+         *     Pages are ordered by identifier, so concurrent writes do not shift them: no record is listed twice, and no record
+         *     that existed throughout is left out. For the display order, use getMenu.
          *
-         *     To follow changes, ask with `updated_since`, or better, register a webhook.
+         *     To follow changes, poll with `updated_since` or, better, register a webhook.
          */
         get: operations["listItems"];
         put?: never;
         /**
          * Create an item
-         * @description Makes an item in a category of the menu. Scope: `menus:write`.
+         * @description Creates an item in a category of the menu. Scope: `menus:write`.
          *
-         *     Event: `item.created`, also when the item is off from the start.
+         *     Event: `item.created`, also when the item starts out unavailable.
          *
-         *     Safe to repeat with an `Idempotency-Key`. Without one only when the body has an `external_id`: a second call
-         *     with it is answered 422 (`taken`) and makes nothing.
+         *     Safe to repeat with an `Idempotency-Key`. Without one, it is safe only when the body has an `external_id`: a
+         *     second call with the same `external_id` returns 422 (`taken`) and creates nothing.
          *
-         *     Answered 422: a `category_id` that is not in this menu (`not_found`), an `external_id` that another item
-         *     of the menu has (`taken`), an `unavailable_until` that is past (`past`) or comes with
-         *     `is_available: true` (`conflict`).
+         *     Returns 422 when the `category_id` is not in this menu (`not_found`), when another item of the menu has the
+         *     `external_id` (`taken`), or when `unavailable_until` is in the past (`past`) or comes with `is_available: true`
+         *     (`conflict`).
          */
         post: operations["createItem"];
         delete?: never;
@@ -447,40 +455,40 @@ export interface paths {
         };
         /**
          * Get a single item
-         * @description Answers the item as it is now, on or off. Scope: `menus:read`.
+         * @description Returns the item in its current state, available or not. Scope: `menus:read`.
          *
-         *     Safe to repeat; with `If-None-Match` an unchanged item costs only a 304.
+         *     Safe to repeat. With `If-None-Match`, an unchanged item returns 304 without a body.
          */
         get: operations["getItem"];
         /**
          * Update an item
-         * @description Changes the fields that are in the body and keeps the others. Answers the item after the change.
+         * @description Changes the fields in the body and keeps the others. Returns the updated item.
          *
-         *     Scope: `menus:write`. `availability:write` is enough when the body holds nothing but `is_available` and
-         *     `unavailable_until`; otherwise such a client is answered 403 with `insufficient_scope`.
+         *     Scope: `menus:write`. For a body that holds only `is_available` and `unavailable_until`, `availability:write` is
+         *     enough; with any other field it returns 403 (`insufficient_scope`).
          *
-         *     Events: `item.toggled` when `is_available` changed, `item.updated` when anything else changed, so both
-         *     for a body that does both; `unavailable_until` counts as part of the switch when `is_available` changes
-         *     with it. Both then carry the same `data` and `previous`. An update that changes nothing fires nothing
-         *     and leaves `version` and `updated_at` alone.
+         *     Events: `item.toggled` when `is_available` changes, `item.updated` when any other field changes. An
+         *     `unavailable_until` that changes together with `is_available` is part of the toggle. An update that does both
+         *     fires both, and both carry the same `data` and `previous`. An update that changes nothing fires no event and
+         *     leaves `version` and `updated_at` unchanged.
          *
-         *     Safe to repeat: the fields are set, not counted up. To be sure of not undoing somebody else's change,
-         *     send `If-Match`.
+         *     Safe to repeat: fields are set to the given values. Send `If-Match` to avoid overwriting someone else's change.
          *
-         *     Answered 422: a `category_id` that is not in this menu (`not_found`), an `external_id` that another item
-         *     of the menu has (`taken`), an `unavailable_until` that is past (`past`) or comes with
-         *     `is_available: true` (`conflict`).
+         *     Returns 422 when the `category_id` is not in this menu (`not_found`), when another item of the menu has the
+         *     `external_id` (`taken`), or when `unavailable_until` is in the past (`past`) or comes with `is_available: true`
+         *     (`conflict`).
          */
         put: operations["updateItem"];
         post?: never;
         /**
          * Delete an item
-         * @description Deletes an item for good; to take it off for a while, use toggleItem or updateItem. Scope: `menus:write`.
+         * @description Deletes an item permanently. To make it unavailable for a while, use toggleItem or updateItem. Scope:
+         *     `menus:write`.
          *
-         *     Event: `item.deleted`, with the last state.
+         *     Event: `item.deleted`, with the last state of the item.
          *
-         *     Safe to repeat: a second call is answered 404 and changes nothing. With `If-Match` nothing is deleted
-         *     when the item has changed since.
+         *     Safe to repeat: a second call returns 404 and changes nothing. With `If-Match`, an item that has changed is not
+         *     deleted.
          */
         delete: operations["deleteItem"];
         options?: never;
@@ -499,14 +507,19 @@ export interface paths {
         put?: never;
         /**
          * Toggle item availability
-         * @description Turns an item that is on off, and an item that is off on. Takes no body. Answers the item after the
-         *     change, with `unavailable_until` null. Scope: `availability:write`.
+         * @description Flips `is_available` of an item and clears its `unavailable_until`. Takes no body. Returns the updated item.
+         *     Scope: `availability:write`.
+         *
+         *     ```sh
+         *     curl -X POST -H "Authorization: Bearer $ACCESS_TOKEN" -H "Idempotency-Key: out-of-salmon-1" \
+         *       http://localhost:3000/api/v1/menus/7/items/42/toggle
+         *     ```
          *
          *     Event: `item.toggled`, always.
          *
-         *     **Safe to repeat only with an `Idempotency-Key`**: without one, a second toggle undoes the first. To set a
-         *     state rather than flip it, use updateItem with `is_available`, or setAvailability for many items. With
-         *     `If-Match` nothing is flipped when the item has changed since.
+         *     **Safe to repeat only with an `Idempotency-Key`**: with the same key, the item flips once however often you retry;
+         *     without a key, a second toggle undoes the first. To set a state instead of flipping it, use updateItem with
+         *     `is_available`, or setAvailability for many items. With `If-Match`, nothing is flipped when the item has changed.
          */
         post: operations["toggleItem"];
         delete?: never;
@@ -525,20 +538,21 @@ export interface paths {
         get?: never;
         /**
          * Set the order of a menu
-         * @description Puts the categories of a menu, and the items in each of them, into the given order, and moves items between
-         *     categories, all in one step. The body names every category and every item of the menu exactly once. Answers
-         *     the menu after the change. Scope: `menus:write`.
+         * @description Sets the order of a menu's categories and of the items in each category, and moves items between categories, all
+         *     in one step. The body names every category and every item of the menu exactly once. Returns the updated menu.
+         *     Scope: `menus:write`.
          *
-         *     Only `sort_order` and `category_id` are written, and only where the order asks for it: positions that fit
-         *     already are kept, and what did not move keeps its `version` and `updated_at`.
+         *     Only `sort_order` and `category_id` are written, and only where the order requires it: positions that already fit
+         *     are kept, and records that do not move keep their `version` and `updated_at`.
          *
-         *     Events: `category.updated` and `item.updated` for each record that moved. Nothing when the menu is in this
-         *     order already.
+         *     Events: `category.updated` and `item.updated` for each record that moves. A menu that is already in this order
+         *     fires no event.
          *
-         *     Safe to repeat. To be sure that the menu is still as you saw it, send `If-Match` with the `ETag` of getMenu.
+         *     Safe to repeat. To make sure that the menu has not changed since you read it, send `If-Match` with the `ETag` of
+         *     getMenu.
          *
-         *     Answered 422: a category or item that the body leaves out (`missing`), names twice (`duplicate`) or that is
-         *     not in this menu (`not_found`). Nothing is changed then.
+         *     Returns 422, and changes nothing, when the body leaves out a category or item (`missing`), names one twice
+         *     (`duplicate`), or names one that is not in this menu (`not_found`).
          */
         put: operations["reorderMenu"];
         post?: never;
@@ -559,14 +573,14 @@ export interface paths {
         put?: never;
         /**
          * Toggle a menu
-         * @description Puts a menu that is in use out of use, and one that is out of use into use. Takes no body. Answers the menu
-         *     after the change, without its content. Scope: `availability:write`.
+         * @description Flips `is_active` of a menu. Takes no body. Returns the updated menu without its content. Scope:
+         *     `availability:write`.
          *
          *     Event: `menu.toggled`, always.
          *
-         *     **Safe to repeat only with an `Idempotency-Key`**: without one, a second toggle undoes the first. To set a
-         *     state rather than flip it, use updateMenu with `is_active`. With `If-Match` nothing is flipped when
-         *     anything in the menu has changed since.
+         *     **Safe to repeat only with an `Idempotency-Key`**: without one, a second toggle undoes the first. To set a state
+         *     instead of flipping it, use updateMenu with `is_active`. With `If-Match`, nothing is flipped when anything in the
+         *     menu has changed.
          */
         post: operations["toggleMenu"];
         delete?: never;
@@ -586,15 +600,19 @@ export interface paths {
         put?: never;
         /**
          * Get an access token
-         * @description The client credentials grant of RFC 6749, section 4.4. The client shows its identifier and secret by
-         *     HTTP Basic (`client_secret_basic`) or in the body (`client_secret_post`), not both. No token is needed.
+         * @description Issues an access token by the client credentials grant (RFC 6749, section 4.4). Send the client ID and secret by
+         *     HTTP Basic (`client_secret_basic`) or in the body (`client_secret_post`), not both. This operation needs no token.
          *
-         *     Send the token as `Authorization: Bearer <ACCESS_TOKEN>`. It is valid for `expires_in` seconds, an hour
-         *     by default; keep it and use it again until shortly before then. There is no refresh token: ask for a new
-         *     token in the same way. Asking again is always safe.
+         *     ```sh
+         *     curl -u "$CLIENT_ID:$CLIENT_SECRET" -d grant_type=client_credentials \
+         *       http://localhost:3000/api/v1/oauth/token
+         *     ```
          *
-         *     Refusals that RFC 6749 describes have its shape (OAuthError). The limit is 30 requests a minute for one
-         *     network address.
+         *     Send the token as `Authorization: Bearer <ACCESS_TOKEN>`. It is valid for `expires_in` seconds, one hour by
+         *     default. Reuse it until shortly before it expires. There is no refresh token: request a new token in the same way.
+         *     Requesting a token is always safe.
+         *
+         *     Errors that RFC 6749 defines have its format (OAuthError). The limit is 30 requests a minute per network address.
          */
         post: operations["issueToken"];
         delete?: never;
@@ -612,32 +630,42 @@ export interface paths {
         };
         /**
          * List webhook endpoints
-         * @description Lists the endpoints this client may manage, without their secrets: those that see no location but the
-         *     client's own. Scope: `webhooks:manage`. Safe to repeat.
+         * @description Lists the endpoints that this client can manage, without their secrets: endpoints limited to locations that this
+         *     client can access. Scope: `webhooks:manage`. Safe to repeat.
          *
-         *     Pages are ordered by identifier, so that a page stays as it is while others write: nothing is shown
-         *     twice, and nothing that was there all along is left out.
+         *     Pages are ordered by identifier, so concurrent writes do not shift them: no record is listed twice, and no record
+         *     that existed throughout is left out.
          */
         get: operations["listWebhooks"];
         put?: never;
         /**
          * Register a webhook endpoint
-         * @description Registers an address of yours to be told about events. From then on, every event that passes the filters
-         *     is sent there, signed as in Standard Webhooks; what is sent is described under the webhooks of this
-         *     document. Scope: `webhooks:manage`.
+         * @description Registers a URL of yours to receive events. From then on, every event that passes the filters is sent there,
+         *     signed as in [Standard Webhooks](https://www.standardwebhooks.com/). The OpenAPI 3.1 edition of this document
+         *     describes the requests under `webhooks`. Scope: `webhooks:manage`.
          *
-         *     **Keep the `secret` of the answer: it is shown only here.** It verifies that a request comes from this
-         *     service.
+         *     ```sh
+         *     curl -H "Authorization: Bearer $ACCESS_TOKEN" -H "Content-Type: application/json" \
+         *       -d '{"url": "https://kitchen.example.com/hooks/menus", "event_types": ["item.*"]}' \
+         *       http://localhost:3000/api/v1/webhooks
+         *     ```
          *
-         *     Your endpoint should answer 2xx within 15 seconds, before any long work. Anything else is tried again,
-         *     with growing pauses, for about three days, so the same event may come more than once: drop repeats by
-         *     `id`. An answer of 410 ends the sending at once.
+         *     **Store the `secret` of the response: no other response shows it.** Use it to verify that a request comes from
+         *     this service, with the Standard Webhooks library for your language, over the exact bytes of the body:
          *
-         *     Fires no event. Safe to repeat only with an `Idempotency-Key`: without one, every call registers one more
-         *     endpoint.
+         *     ```js
+         *     const event = new Webhook(secret).verify(body, headers); // throws when the signature is wrong
+         *     ```
          *
-         *     Answered 422: an address that leads to a private network (`blocked_address`), an identifier in
-         *     `location_ids` or `menu_ids` that this client cannot see (`not_found`).
+         *     Your endpoint should return 2xx within 15 seconds, before any long work. Any other outcome is retried, with
+         *     growing pauses, for about three days, so the same event may arrive more than once: drop repeats by `id`. A 410
+         *     response stops sending immediately. testWebhook sends a test event, listDeliveries shows what was sent, and
+         *     replayWebhook sends past events again.
+         *
+         *     Fires no event. Safe to repeat only with an `Idempotency-Key`: without one, every call registers another endpoint.
+         *
+         *     Returns 422 when the `url` leads to a private network (`blocked_address`), or when this client cannot access an
+         *     identifier in `location_ids` or `menu_ids` (`not_found`).
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -655,35 +683,35 @@ export interface paths {
         };
         /**
          * Get a single webhook endpoint
-         * @description Shows the settings of an endpoint and, when the service stopped sending, why and since when. The secret
-         *     is not shown. Scope: `webhooks:manage`.
+         * @description Returns the settings of an endpoint and, if the service has stopped sending to it, since when and why. The secret
+         *     is not included. Scope: `webhooks:manage`.
          *
-         *     Safe to repeat; with `If-None-Match` unchanged settings cost only a 304.
+         *     Safe to repeat. With `If-None-Match`, an unchanged endpoint returns 304 without a body.
          */
         get: operations["getWebhook"];
         /**
          * Update a webhook endpoint
-         * @description Changes the settings that are in the body and keeps the others. Filters count for events from now on; what
-         *     is queued already is sent. Scope: `webhooks:manage`.
+         * @description Changes the settings in the body and keeps the others. New filters apply to events from now on; deliveries that
+         *     are already queued are still sent. Scope: `webhooks:manage`.
          *
-         *     With `enabled: true` an endpoint that was paused, or that the service stopped sending to, gets its events
-         *     again, those collected meanwhile first, in order.
+         *     `enabled: true` resumes an endpoint that was paused or that the service stopped sending to. Events collected in
+         *     the meantime are sent first, in order.
          *
-         *     Fires no event. Safe to repeat: settings are set, and an update that changes nothing leaves `version` and
-         *     `updated_at` alone. To be sure of not undoing somebody else's change, send `If-Match`.
+         *     Fires no event. Safe to repeat: settings are set to the given values, and an update that changes nothing leaves
+         *     `version` and `updated_at` unchanged. Send `If-Match` to avoid overwriting someone else's change.
          *
-         *     Answered 422: an address that leads to a private network (`blocked_address`), an identifier in
-         *     `location_ids` or `menu_ids` that the endpoint's client cannot see (`not_found`).
+         *     Returns 422 when the `url` leads to a private network (`blocked_address`), or when the endpoint's client cannot
+         *     access an identifier in `location_ids` or `menu_ids` (`not_found`).
          */
         put: operations["updateWebhook"];
         post?: never;
         /**
-         * Remove a webhook endpoint
-         * @description Nothing more is sent to the endpoint, not even what is waiting; a request that is on its way may still
-         *     arrive. Scope: `webhooks:manage`.
+         * Delete a webhook endpoint
+         * @description Deletes an endpoint. Nothing more is sent to it, not even waiting deliveries; a request that is already on its way
+         *     may still arrive. Scope: `webhooks:manage`.
          *
-         *     Fires no event. Safe to repeat: a second call is answered 404 and changes nothing. With `If-Match`
-         *     nothing is removed when the settings have changed since.
+         *     Fires no event. Safe to repeat: a second call returns 404 and changes nothing. With `If-Match`, an endpoint whose
+         *     settings have changed is not deleted.
          */
         delete: operations["deleteWebhook"];
         options?: never;
@@ -700,11 +728,11 @@ export interface paths {
         };
         /**
          * List deliveries to a webhook endpoint
-         * @description The delivery log of an endpoint, **the latest first**, each with its last attempt; getDelivery has them all. Scope:
-         *     `webhooks:manage`. Safe to repeat.
+         * @description Lists the deliveries to an endpoint, **latest first**, each with its latest attempt; getDelivery returns all
+         *     attempts. Scope: `webhooks:manage`. Safe to repeat.
          *
-         *     Deliveries are kept for 30 days unless the operator says otherwise. Pages are ordered by identifier, so that
-         *     nothing is shown twice while others are added; those come before the first page.
+         *     Deliveries are kept for 30 days unless the operator configures otherwise. Pages are ordered by identifier, so no
+         *     delivery is listed twice while new ones arrive; new deliveries come before the first page.
          */
         get: operations["listDeliveries"];
         put?: never;
@@ -724,8 +752,7 @@ export interface paths {
         };
         /**
          * Get a single delivery
-         * @description A delivery with its attempts: when, how long, what the receiver answered or why nothing came, and when the
-         *     next one is due. The event itself is answered by getEvent. Scope: `webhooks:manage`. Safe to repeat.
+         * @description Returns a delivery with its attempts: when each attempt began, how long it took, how the receiver responded or why there was no response, and when the next attempt is due. getEvent returns the event itself. Scope: `webhooks:manage`. Safe to repeat.
          */
         get: operations["getDelivery"];
         put?: never;
@@ -746,17 +773,17 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Try a delivery again now
-         * @description Makes a delivery due at once, in whatever state it is: one that failed for good is tried once more, one that
-         *     waits for its next attempt does not wait, one that was delivered is sent again. The event keeps its `id` and
-         *     its bytes. Takes no body. Scope: `webhooks:manage`.
+         * Retry a delivery now
+         * @description Makes a delivery due immediately, whatever its state: a failed delivery is attempted once more, a delivery that
+         *     waits for its next attempt stops waiting, and a delivered event is sent again. The event keeps its `id` and its
+         *     exact bytes. Takes no body. Scope: `webhooks:manage`.
          *
-         *     The order of a record's events is kept: a delivery that is `held` stays so, and the one it waits for is due at
-         *     once; one that is sent again while another event of its record is under way waits for that to end. While the
-         *     endpoint is not enabled, nothing is sent. When the event itself is no longer kept, the answer is 409 (`conflict`).
+         *     The order of a record's events is kept: a `held` delivery stays held, and the delivery that it waits for becomes
+         *     due immediately. An event that is sent again waits while another event of its record is being delivered. Nothing
+         *     is sent while the endpoint is not enabled. Returns 409 (`conflict`) when the event itself is no longer kept.
          *
-         *     Fires no event of its own. Safe to repeat while it is waiting: it is due already. After that, a call without an `Idempotency-Key` sends the
-         *     event once more.
+         *     Fires no event of its own. Safe to repeat while the delivery is waiting, because it is already due. After that, a
+         *     call without an `Idempotency-Key` sends the event once more.
          */
         post: operations["retryDelivery"];
         delete?: never;
@@ -775,19 +802,21 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send past events to a webhook endpoint again
-         * @description Sends the events since a moment, or after an event, once more: those that pass the endpoint's filters as they
-         *     are now, with the same `id` and the same bytes, in order for each record. They go out like any others, behind
-         *     what is waiting at the endpoint for the same record. Nothing older than the service keeps (30 days unless the
-         *     operator says otherwise) can be sent. Scope: `webhooks:manage`.
+         * Replay past events to a webhook endpoint
+         * @description Sends past events again: those since a given time, or after a given event, that pass the endpoint's current
+         *     filters. They have the same `id` and the same bytes, and each record's events keep their order. A replayed event
+         *     waits behind deliveries of the same record that are already queued for the endpoint. Events that the service no
+         *     longer keeps (after 30 days unless the operator configures otherwise) cannot be replayed. Scope:
+         *     `webhooks:manage`.
          *
-         *     The work is done in the background; getReplay tells how far it is. While one replay of an endpoint is being
-         *     queued, another is refused with 409.
+         *     The replay runs in the background; getReplay returns its progress. While one replay of an endpoint is being
+         *     queued, another returns 409 (`conflict`).
          *
-         *     Fires no event of its own. Safe to repeat only with an `Idempotency-Key`: without one, each call sends the
-         *     events once more, which does not disturb a receiver that drops repeats by `id`.
+         *     Fires no event of its own. Safe to repeat only with an `Idempotency-Key`: without one, each call sends the events
+         *     once more, which does no harm to a receiver that drops repeats by `id`.
          *
-         *     Answered 422: an `after_event_id` that is not kept here, or that this endpoint may not see (`not_found`).
+         *     Returns 422 when the `after_event_id` is not kept or this endpoint cannot access it (`not_found`), or when `since`
+         *     is in the future (`future`).
          */
         post: operations["replayWebhook"];
         delete?: never;
@@ -805,8 +834,7 @@ export interface paths {
         };
         /**
          * Get the progress of a replay
-         * @description Tells how many events a replay has queued, and how many of them are still to be delivered. Replays are kept as
-         *     long as events. Scope: `webhooks:manage`. Safe to repeat.
+         * @description Returns how many events a replay has queued, and how many of them are still to be delivered. Replays are kept as long as events. Scope: `webhooks:manage`. Safe to repeat.
          */
         get: operations["getReplay"];
         put?: never;
@@ -827,14 +855,14 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Give a webhook endpoint a new secret
-         * @description Makes a new secret and answers it. **Keep it: it is shown only here.** The secret so far stays valid for a
-         *     day, or for `overlap_seconds`; until then every request carries two signatures, of which one suffices, so that
-         *     you can change over without missing an event. At most five secrets are valid at a time; the oldest goes first.
-         *     The body may be left out. Scope: `webhooks:manage`.
+         * Rotate the secret of a webhook endpoint
+         * @description Creates a new secret and returns it. **Store it: no other response shows it.** The previous secret stays valid for
+         *     one day, or for `overlap_seconds`. Until then every request carries one signature per valid secret, and one match
+         *     is enough, so you can switch without missing an event. At most five secrets are valid at a time; the oldest is
+         *     dropped first. The body is optional. Scope: `webhooks:manage`.
          *
-         *     Fires no event. Safe to repeat only with an `Idempotency-Key`: without one, each call makes one more secret. `If-Match` with
-         *     the `ETag` you saw keeps two people from rotating at once.
+         *     Fires no event. Safe to repeat only with an `Idempotency-Key`: without one, each call creates another secret. Send
+         *     `If-Match` with the `ETag` you read to prevent two people from rotating at the same time.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -854,20 +882,20 @@ export interface paths {
         put?: never;
         /**
          * Send a test event to a webhook endpoint
-         * @description Sends one made-up event of the given kind now, by the same way and with the same signature as real ones, and
-         *     answers what the receiver said. That may take 15 seconds. Works also while the endpoint is paused. Scope:
-         *     `webhooks:manage`.
+         * @description Sends one made-up event of the given type immediately, in the same way and with the same signature as real events,
+         *     and returns how the receiver responded. This may take 15 seconds. It also works while the endpoint is paused.
+         *     Scope: `webhooks:manage`.
          *
-         *     **A test is marked by its `id`, which begins with `evt_test_`**, in the body and in the `webhook-id` header;
-         *     both are signed. All its record identifiers are 9007199254740991, which no record has. A receiver should
-         *     verify it, answer 2xx and do no more.
+         *     **A test is marked by its `id`, which begins with `evt_test_`**, in the body and in the `webhook-id` header; both
+         *     are signed. All record identifiers in it are 9007199254740991, which no record has. A receiver should verify the
+         *     signature, return 2xx and do nothing else.
          *
-         *     A test is not part of the event feed and not in the delivery log; it is not tried again, and an answer of 410
-         *     does not disable the endpoint. One at a time: while a test of this account is under way, another is answered
-         *     429. The limit is 60 requests a minute.
+         *     A test does not appear in the event feed or in the delivery log. It is not retried, and a 410 response does not
+         *     disable the endpoint. Only one test per account runs at a time; a second one returns 429. The limit is 60 requests
+         *     a minute.
          *
-         *     Fires no event that anybody else hears of. Safe to repeat: each call sends one more test, with an
-         *     `Idempotency-Key` the first answer is given again.
+         *     Fires no event for anyone else. Safe to repeat: each call sends one more test. With an `Idempotency-Key`, a repeat
+         *     returns the original response.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -889,24 +917,24 @@ export interface webhooks {
         put?: never;
         /**
          * A category was created
-         * @description By a call or by an import.
+         * @description Sent when a call or an import creates a category.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
                     /**
-                     * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
+                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
-                     * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
+                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                      */
                     "webhook-signature": components["parameters"]["DeliverySignature"];
                     /**
-                     * @description When this attempt was made, in Unix seconds. Refuse what is more than five minutes off.
+                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
                      * @example 1773511512
                      */
                     "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
@@ -942,24 +970,24 @@ export interface webhooks {
         put?: never;
         /**
          * A category was deleted
-         * @description By itself, by an import, or with its menu. Each of its items has an event of its own.
+         * @description Sent when a category is deleted: by itself, by an import, or with its menu. Each of its items has an event of its own.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
                     /**
-                     * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
+                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
-                     * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
+                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                      */
                     "webhook-signature": components["parameters"]["DeliverySignature"];
                     /**
-                     * @description When this attempt was made, in Unix seconds. Refuse what is more than five minutes off.
+                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
                      * @example 1773511512
                      */
                     "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
@@ -995,25 +1023,24 @@ export interface webhooks {
         put?: never;
         /**
          * A category changed
-         * @description Any field changed, by a call, an import or a reordering. A change of an item fires no event of the
-         *     category.
+         * @description Sent when any field of a category changes: by a call, an import or a reordering. A change to an item fires no event for its category.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
                     /**
-                     * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
+                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
-                     * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
+                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                      */
                     "webhook-signature": components["parameters"]["DeliverySignature"];
                     /**
-                     * @description When this attempt was made, in Unix seconds. Refuse what is more than five minutes off.
+                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
                      * @example 1773511512
                      */
                     "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
@@ -1049,24 +1076,24 @@ export interface webhooks {
         put?: never;
         /**
          * An item was created
-         * @description By a call or by an import.
+         * @description Sent when a call or an import creates an item.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
                     /**
-                     * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
+                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
-                     * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
+                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                      */
                     "webhook-signature": components["parameters"]["DeliverySignature"];
                     /**
-                     * @description When this attempt was made, in Unix seconds. Refuse what is more than five minutes off.
+                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
                      * @example 1773511512
                      */
                     "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
@@ -1102,24 +1129,24 @@ export interface webhooks {
         put?: never;
         /**
          * An item was deleted
-         * @description By itself, by an import, or with its category or menu.
+         * @description Sent when an item is deleted: by itself, by an import, or with its category or menu.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
                     /**
-                     * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
+                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
-                     * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
+                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                      */
                     "webhook-signature": components["parameters"]["DeliverySignature"];
                     /**
-                     * @description When this attempt was made, in Unix seconds. Refuse what is more than five minutes off.
+                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
                      * @example 1773511512
                      */
                     "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
@@ -1155,24 +1182,24 @@ export interface webhooks {
         put?: never;
         /**
          * The availability of an item changed
-         * @description By a toggle, an update, setAvailability, an import, or by itself when `unavailable_until` came.
+         * @description Sent when `is_available` changes: by a toggle, an update, setAvailability or an import, or automatically when `unavailable_until` is reached.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
                     /**
-                     * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
+                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
-                     * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
+                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                      */
                     "webhook-signature": components["parameters"]["DeliverySignature"];
                     /**
-                     * @description When this attempt was made, in Unix seconds. Refuse what is more than five minutes off.
+                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
                      * @example 1773511512
                      */
                     "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
@@ -1208,25 +1235,24 @@ export interface webhooks {
         put?: never;
         /**
          * An item changed
-         * @description Any field but `is_available` changed, by a call, an import or a reordering. A change of `is_available`
-         *     alone fires `item.toggled` only.
+         * @description Sent when any field other than `is_available` changes: by a call, an import or a reordering. A change of `is_available` alone fires only `item.toggled`.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
                     /**
-                     * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
+                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
-                     * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
+                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                      */
                     "webhook-signature": components["parameters"]["DeliverySignature"];
                     /**
-                     * @description When this attempt was made, in Unix seconds. Refuse what is more than five minutes off.
+                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
                      * @example 1773511512
                      */
                     "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
@@ -1262,24 +1288,24 @@ export interface webhooks {
         put?: never;
         /**
          * A location was created
-         * @description By a call: createLocation.
+         * @description Sent when createLocation creates a location.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
                     /**
-                     * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
+                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
-                     * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
+                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                      */
                     "webhook-signature": components["parameters"]["DeliverySignature"];
                     /**
-                     * @description When this attempt was made, in Unix seconds. Refuse what is more than five minutes off.
+                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
                      * @example 1773511512
                      */
                     "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
@@ -1315,24 +1341,24 @@ export interface webhooks {
         put?: never;
         /**
          * A location was deleted
-         * @description It had no menus any more.
+         * @description Sent when a location is deleted. Only a location without menus can be deleted.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
                     /**
-                     * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
+                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
-                     * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
+                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                      */
                     "webhook-signature": components["parameters"]["DeliverySignature"];
                     /**
-                     * @description When this attempt was made, in Unix seconds. Refuse what is more than five minutes off.
+                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
                      * @example 1773511512
                      */
                     "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
@@ -1368,24 +1394,24 @@ export interface webhooks {
         put?: never;
         /**
          * A location changed
-         * @description Any field changed. A change of a menu fires no event of the location.
+         * @description Sent when any field of a location changes. A change to a menu fires no event for its location.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
                     /**
-                     * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
+                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
-                     * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
+                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                      */
                     "webhook-signature": components["parameters"]["DeliverySignature"];
                     /**
-                     * @description When this attempt was made, in Unix seconds. Refuse what is more than five minutes off.
+                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
                      * @example 1773511512
                      */
                     "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
@@ -1421,24 +1447,24 @@ export interface webhooks {
         put?: never;
         /**
          * A menu was created
-         * @description By a call: createMenu. A menu is made empty; what an import puts into it fires events of its own.
+         * @description Sent when createMenu creates a menu. A new menu is empty; an import that fills it fires events of its own.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
                     /**
-                     * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
+                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
-                     * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
+                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                      */
                     "webhook-signature": components["parameters"]["DeliverySignature"];
                     /**
-                     * @description When this attempt was made, in Unix seconds. Refuse what is more than five minutes off.
+                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
                      * @example 1773511512
                      */
                     "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
@@ -1474,24 +1500,24 @@ export interface webhooks {
         put?: never;
         /**
          * A menu was deleted
-         * @description Each of its categories and items has an event of its own.
+         * @description Sent when a menu is deleted. Each of its categories and items has an event of its own.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
                     /**
-                     * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
+                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
-                     * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
+                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                      */
                     "webhook-signature": components["parameters"]["DeliverySignature"];
                     /**
-                     * @description When this attempt was made, in Unix seconds. Refuse what is more than five minutes off.
+                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
                      * @example 1773511512
                      */
                     "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
@@ -1526,25 +1552,25 @@ export interface webhooks {
         get?: never;
         put?: never;
         /**
-         * The menu was switched on or off
-         * @description By a toggle, an update or an import.
+         * A menu was activated or deactivated
+         * @description Sent when `is_active` changes: by a toggle, an update or an import.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
                     /**
-                     * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
+                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
-                     * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
+                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                      */
                     "webhook-signature": components["parameters"]["DeliverySignature"];
                     /**
-                     * @description When this attempt was made, in Unix seconds. Refuse what is more than five minutes off.
+                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
                      * @example 1773511512
                      */
                     "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
@@ -1580,25 +1606,24 @@ export interface webhooks {
         put?: never;
         /**
          * A menu changed
-         * @description Any field but `is_active` changed, by a call or an import. A change of `is_active` alone fires
-         *     `menu.toggled` only, and a change of a category or an item fires no event of the menu.
+         * @description Sent when any field other than `is_active` changes: by a call or an import. A change of `is_active` alone fires only `menu.toggled`. A change to a category or an item fires no event for its menu.
          */
         post: {
             parameters: {
                 query?: never;
                 header: {
                     /**
-                     * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
+                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
                      * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                      */
                     "webhook-id": components["parameters"]["DeliveryEventId"];
                     /**
-                     * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
+                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
                      * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
                      */
                     "webhook-signature": components["parameters"]["DeliverySignature"];
                     /**
-                     * @description When this attempt was made, in Unix seconds. Refuse what is more than five minutes off.
+                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
                      * @example 1773511512
                      */
                     "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
@@ -1626,7 +1651,7 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
-        /** @description A category that the import makes. */
+        /** @description A category that the import creates. */
         AddedCategory: {
             /**
              * @description Your own identifier for the category.
@@ -1636,9 +1661,9 @@ export interface components {
             /** @example Nigiri */
             name: components["schemas"]["Name"];
         };
-        /** @description An item that the import makes. */
+        /** @description An item that the import creates. */
         AddedItem: {
-            /** @description The category that will hold the item. */
+            /** @description The category of the item. */
             category: components["schemas"]["CategoryReference"];
             /** @description Your own identifier for the item. */
             external_id: components["schemas"]["ExternalKey"];
@@ -1653,7 +1678,7 @@ export interface components {
             city: components["schemas"]["Name"];
             country: components["schemas"]["Country"];
             /**
-             * @description Street and number, in the order the country writes them.
+             * @description Street and number, in the order that is usual in the country.
              * @example 2-24-12 Shibuya
              */
             line1: components["schemas"]["Name"];
@@ -1663,7 +1688,7 @@ export interface components {
              */
             line2: string | null;
             /**
-             * @description Postal code as the country writes it, or `null`.
+             * @description Postal code in the format of the country, or `null`.
              * @example 150-0002
              */
             postal_code: string | null;
@@ -1673,7 +1698,7 @@ export interface components {
              */
             region: string | null;
         };
-        /** @description A postal address to store. What is left out is stored as `null`. */
+        /** @description A postal address to store. Absent fields are stored as `null`. */
         AddressInput: {
             /**
              * @description City or town.
@@ -1682,7 +1707,7 @@ export interface components {
             city: components["schemas"]["Name"];
             country: components["schemas"]["Country"];
             /**
-             * @description Street and number, in the order the country writes them.
+             * @description Street and number, in the order that is usual in the country.
              * @example 2-24-12 Shibuya
              */
             line1: components["schemas"]["Name"];
@@ -1693,7 +1718,7 @@ export interface components {
              */
             line2?: string | null;
             /**
-             * @description Postal code as the country writes it, or `null`.
+             * @description Postal code in the format of the country, or `null`.
              * @default null
              * @example 150-0002
              */
@@ -1706,7 +1731,7 @@ export interface components {
             region?: string | null;
         };
         /**
-         * @description Allergens the item is known to contain. **An empty list never means "free from"**: it says only that nothing was declared. Any label is accepted; these are recommended, so that every reader understands them. The fourteen of EU Regulation 1169/2011: `celery`, `crustaceans`, `eggs`, `fish`, `gluten`, `lupin`, `milk`, `molluscs`, `mustard`, `peanuts`, `sesame`, `soy`, `sulphites`, `tree_nuts`. The nine of United States law: `crustaceans`, `eggs`, `fish`, `milk`, `peanuts`, `sesame`, `soy`, `tree_nuts`, `wheat`.
+         * @description Allergens that the item is known to contain. **An empty list never means "free from"**: it only means that nothing was declared. Any label is accepted. The following labels are recommended because every client can understand them. The 14 of EU Regulation 1169/2011: `celery`, `crustaceans`, `eggs`, `fish`, `gluten`, `lupin`, `milk`, `molluscs`, `mustard`, `peanuts`, `sesame`, `soy`, `sulphites`, `tree_nuts`. The 9 of United States law: `crustaceans`, `eggs`, `fish`, `milk`, `peanuts`, `sesame`, `soy`, `tree_nuts`, `wheat`.
          * @example [
          *       "fish",
          *       "soy",
@@ -1714,18 +1739,18 @@ export interface components {
          *     ]
          */
         Allergens: components["schemas"]["Label"][];
-        /** @description One attempt to deliver an event, and what came of it. */
+        /** @description One attempt to deliver an event, and its outcome. */
         Attempt: {
             /**
              * Format: int32
-             * @description Milliseconds from connecting to the last byte of the answer.
+             * @description Milliseconds from connecting to the last byte of the response.
              * @example 87
              */
             duration_ms: number;
             error: components["schemas"]["AttemptError"];
             /**
              * Format: int32
-             * @description 1 for the first attempt.
+             * @description Number of the attempt; the first is 1.
              * @example 1
              */
             number: number;
@@ -1735,13 +1760,11 @@ export interface components {
             status: components["schemas"]["ReceivedStatus"];
         };
         /**
-         * @description What went wrong beside the status, in words, or `null`: such as `timeout`, `connection refused`,
-         *     `host name not resolved`, `tls: certificate has expired`, `redirect not followed`, `blocked_address` (the
-         *     address is private). New words may be added.
+         * @description What went wrong apart from the status, in words, or `null`. Examples: `timeout`, `connection refused`, `host name not resolved`, `tls: certificate has expired`, `redirect not followed`, `blocked_address` (the address is private). New values may be added.
          * @example null
          */
         AttemptError: string | null;
-        /** @description The availability one item shall have. The item is named by `item_id` or by `external_id`, not by both. */
+        /** @description The availability to set for one item. Name the item by `item_id` or by `external_id`, not both. */
         AvailabilityChange: {
             /**
              * @description Your own identifier for the item.
@@ -1755,37 +1778,37 @@ export interface components {
             is_available: boolean;
             /** @description Identifier of the item. */
             item_id?: components["schemas"]["Id"];
-            /** @description When the item becomes available again by itself, or `null` for no plan. It must lie in the future, and does not go with `is_available: true`. When it is absent, an item that is off already keeps its plan. */
+            /** @description When the item becomes available again automatically, or `null` for no planned return. It must be in the future, and it cannot be combined with `is_available: true`. If absent, an item that is already unavailable keeps its planned return. */
             unavailable_until?: components["schemas"]["UnavailableUntil"];
         };
         /**
-         * @description What became of one row: `changed`; `unchanged` when the item was as wanted already; `not_found` when the menu has no such item.
+         * @description Result of one row: `changed`; `unchanged` when the item was already as requested; `not_found` when the menu has no such item.
          * @example changed
          * @enum {string}
          */
         AvailabilityOutcome: "changed" | "unchanged" | "not_found";
-        /** @description The results of an AvailabilityUpdate, one for each row and in their order. */
+        /** @description The results of an AvailabilityUpdate, one per row, in the same order. */
         AvailabilityResponse: {
-            /** @description One result for each row of the request, in the same order. */
+            /** @description One result per row of the request, in the same order. */
             data: components["schemas"]["AvailabilityResult"][];
         };
-        /** @description What became of one row of an AvailabilityUpdate. */
+        /** @description The result of one row of an AvailabilityUpdate. */
         AvailabilityResult: {
-            /** @description Your own identifier for the item, or `null` when it has none; of an item that was not found, the one you sent. */
+            /** @description Your own identifier for the item, or `null` when it has none. For an item that was not found, the one you sent. */
             external_id: components["schemas"]["ExternalId"];
             /** @description The item as it is now, or `null` when it was not found. */
             item: components["schemas"]["Item"] | null;
             /**
              * Format: int64
-             * @description Identifier of the item; `null` when the row named it by an `external_id` that was not found.
+             * @description Identifier of the item; `null` when the row named an `external_id` that was not found.
              * @example 42
              */
             item_id: number | null;
             result: components["schemas"]["AvailabilityOutcome"];
         };
-        /** @description The availability of up to 500 items of one menu. No item may be named twice. */
+        /** @description The availability of up to 500 items of one menu. Name each item only once. */
         AvailabilityUpdate: {
-            /** @description One row for each item. */
+            /** @description One row per item. */
             items: components["schemas"]["AvailabilityChange"][];
         };
         /** @description A category of a menu, without its items. */
@@ -1812,11 +1835,11 @@ export interface components {
             name: components["schemas"]["Name"];
             /** @description Position within the menu, lowest first. Equal positions are ordered by `category_id`. */
             sort_order: components["schemas"]["SortOrder"];
-            /** @description When the category's own fields last changed, in UTC. A change of an item does not count. */
+            /** @description When the category's own fields last changed, in UTC. Changes to its items do not count. */
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
         };
-        /** @description A category that stays and changes. */
+        /** @description A category that the import updates. */
         CategoryChange: {
             /**
              * @description Identifier of the category.
@@ -1836,22 +1859,22 @@ export interface components {
             new: components["schemas"]["CategoryValues"];
             old: components["schemas"]["CategoryValues"];
         };
-        /** @description What becomes of the categories. */
+        /** @description What the import changes in the categories. */
         CategoryChanges: {
-            /** @description The new ones, in the order of the document. */
+            /** @description Created records, in the order of the document. */
             created: components["schemas"]["AddedCategory"][];
-            /** @description Those that go. */
+            /** @description Deleted records. */
             deleted: components["schemas"]["RemovedCategory"][];
             /**
              * Format: int32
-             * @description How many stay as they are.
+             * @description Number of unchanged records.
              * @example 7
              */
             unchanged: number;
-            /** @description Those that change, in the order of the document. */
+            /** @description Updated records, in the order of the document. */
             updated: components["schemas"]["CategoryChange"][];
         };
-        /** @description A category and all of its items. It is found by `external_id`, or by `category_id` when it has none. A new one needs `external_id` and `name`. */
+        /** @description A category and all of its items. It is matched by `external_id`, or by `category_id` when it has none. A new category needs `external_id` and `name`. */
         CategoryContent: {
             /**
              * @description Identifier of a category that has no `external_id`.
@@ -1861,16 +1884,16 @@ export interface components {
             /** @example Two pieces each. */
             description?: components["schemas"]["Description"];
             /**
-             * @description Your own identifier for the category, unique among the categories of the menu. With `category_id` it is given to a category that has none yet.
+             * @description Your own identifier for the category, unique among the categories of the menu. Together with `category_id`, it is assigned to a category that has none yet.
              * @example NIGIRI
              */
             external_id?: components["schemas"]["ExternalKey"];
-            /** @description All items of the category in display order. An item that was in another category moves here. */
+            /** @description All items of the category in display order. An item from another category moves here. */
             items: components["schemas"]["ItemContent"][];
             /** @example Nigiri */
             name?: components["schemas"]["Name"];
         };
-        /** @description The category to make. */
+        /** @description The category to create. */
         CategoryCreate: {
             /**
              * @default
@@ -1885,12 +1908,12 @@ export interface components {
             external_id?: components["schemas"]["ExternalId"];
             /** @example Nigiri */
             name: components["schemas"]["Name"];
-            /** @description Position within the menu, lowest first. Without it, after the last. */
+            /** @description Position within the menu, lowest first. If absent, after the last. */
             sort_order?: components["schemas"]["SortOrder"];
         };
         /** @description A category was created. */
         CategoryCreatedEvent: {
-            /** @description The category as it is now, as the API shows it. */
+            /** @description The new category, as the API returns it. */
             data: components["schemas"]["Category"];
             id: components["schemas"]["EventId"];
             /**
@@ -1904,7 +1927,7 @@ export interface components {
              */
             menu_id: components["schemas"]["Id"];
             /**
-             * @description Always `null` here, as nothing came before.
+             * @description Always `null`: a new record has no previous values.
              * @example null
              */
             previous: null;
@@ -1912,14 +1935,14 @@ export interface components {
             /** @description When the change was made, in UTC. */
             timestamp: components["schemas"]["Timestamp"];
             /**
-             * @description Kind of the event. (enum property replaced by openapi-typescript)
+             * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "category.created";
         };
         /** @description A category was deleted. */
         CategoryDeletedEvent: {
-            /** @description The last state of the category, as the API shows it. */
+            /** @description The last state of the category, as the API returns it. */
             data: components["schemas"]["Category"];
             id: components["schemas"]["EventId"];
             /**
@@ -1933,7 +1956,7 @@ export interface components {
              */
             menu_id: components["schemas"]["Id"];
             /**
-             * @description Always `null` here, as nothing was changed.
+             * @description Always `null`: no field was changed.
              * @example null
              */
             previous: null;
@@ -1941,7 +1964,7 @@ export interface components {
             /** @description When the change was made, in UTC. */
             timestamp: components["schemas"]["Timestamp"];
             /**
-             * @description Kind of the event. (enum property replaced by openapi-typescript)
+             * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "category.deleted";
@@ -1972,7 +1995,7 @@ export interface components {
             name: components["schemas"]["Name"];
             /** @description Position within the menu, lowest first. Equal positions are ordered by `category_id`. */
             sort_order: components["schemas"]["SortOrder"];
-            /** @description When the category's own fields last changed, in UTC. A change of an item does not count. */
+            /** @description When the category's own fields last changed, in UTC. Changes to its items do not count. */
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
         };
@@ -1986,7 +2009,7 @@ export interface components {
             data: components["schemas"]["Category"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
-        /** @description The place of one category and the order of its items. */
+        /** @description The position of one category and the order of its items. */
         CategoryOrder: {
             /**
              * @description Identifier of the category.
@@ -1994,7 +2017,7 @@ export interface components {
              */
             category_id: components["schemas"]["Id"];
             /**
-             * @description The `item_id` of every item that this category shall hold, first one first. An item that another category holds now is moved here.
+             * @description The `item_id` of every item of this category, in display order. An item from another category moves here.
              * @example [
              *       42,
              *       43
@@ -2002,7 +2025,7 @@ export interface components {
              */
             items: components["schemas"]["Id"][];
         };
-        /** @description Old values of exactly the fields that changed. `version` and `updated_at`, which change every time, are not repeated here. */
+        /** @description Previous values of exactly the fields that changed. `version` and `updated_at`, which change every time, are not included. */
         CategoryPrevious: {
             /**
              * @description The description before the change.
@@ -2010,7 +2033,7 @@ export interface components {
              */
             description?: components["schemas"]["Description"];
             /**
-             * @description Your identifier before the change.
+             * @description Your own identifier before the change.
              * @example NIGIRI
              */
             external_id?: components["schemas"]["ExternalId"];
@@ -2022,10 +2045,10 @@ export interface components {
             /** @description The position before the change. */
             sort_order?: components["schemas"]["SortOrder"];
         };
-        /** @description A category by its `external_id`, or by `category_id` where it has none. */
+        /** @description A category, named by `external_id`, or by `category_id` when it has none. */
         CategoryReference: {
             /**
-             * @description Identifier of the category; `null` for one that the import makes.
+             * @description Identifier of the category; `null` for a category that the import creates.
              * @example 12
              */
             category_id: components["schemas"]["Id"] | null;
@@ -2039,7 +2062,7 @@ export interface components {
         CategoryResponse: {
             data: components["schemas"]["Category"];
         };
-        /** @description The fields to change. A field that is absent keeps its value; `null` clears a field that can be `null`. At least one field is needed, and an unknown one is refused. */
+        /** @description The fields to change. An absent field keeps its value; `null` clears a field that can be `null`. At least one field is required, and unknown fields are refused. */
         CategoryUpdate: {
             /** @example Two pieces each. */
             description?: components["schemas"]["Description"];
@@ -2055,7 +2078,7 @@ export interface components {
         };
         /** @description A category changed. */
         CategoryUpdatedEvent: {
-            /** @description The category after the change, as the API shows it. */
+            /** @description The category after the change, as the API returns it. */
             data: components["schemas"]["Category"];
             id: components["schemas"]["EventId"];
             /**
@@ -2073,12 +2096,12 @@ export interface components {
             /** @description When the change was made, in UTC. */
             timestamp: components["schemas"]["Timestamp"];
             /**
-             * @description Kind of the event. (enum property replaced by openapi-typescript)
+             * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "category.updated";
         };
-        /** @description Values of exactly those fields of a category that change. */
+        /** @description Values of exactly the fields of a category that change. */
         CategoryValues: {
             /** @example Two pieces each. */
             description?: components["schemas"]["Description"];
@@ -2093,35 +2116,35 @@ export interface components {
             sort_order?: components["schemas"]["SortOrder"];
         };
         /**
-         * @description ISO 3166-1 alpha-2 country code, in capitals.
+         * @description ISO 3166-1 alpha-2 country code, in upper case.
          * @example JP
          */
         Country: string;
         /**
-         * @description When the record was made, in UTC, as `YYYY-MM-DD HH:MM:SS`.
+         * @description When the record was created, in UTC, as `YYYY-MM-DD HH:MM:SS`.
          * @example 2026-01-12 09:30:00
          */
         Created: string;
         /**
-         * @description ISO 4217 currency code, in capitals. Every price of the location's menus is in it.
+         * @description ISO 4217 currency code, in upper case. All prices of the location's menus are in this currency.
          * @example JPY
          */
         Currency: string;
         /**
-         * @description Opaque position in a list. Send it back as it was given; do not read or build one.
+         * @description Opaque position in a list. Send it back unchanged; do not parse or construct one.
          * @example NDI
          */
         Cursor: string;
-        /** @description One event on its way to one endpoint. */
+        /** @description The delivery of one event to one endpoint. */
         Delivery: {
             /**
              * Format: int32
-             * @description Attempts so far, one that is under way included.
+             * @description Number of attempts so far, including one in progress.
              * @example 1
              */
             attempt_count: number;
             /**
-             * @description Identifier of the delivery. A later delivery has a greater one.
+             * @description Identifier of the delivery. Later deliveries have higher identifiers.
              * @example 9001
              */
             delivery_id: components["schemas"]["Id"];
@@ -2136,23 +2159,23 @@ export interface components {
             replay_id: components["schemas"]["ReplayId"];
             state: components["schemas"]["DeliveryState"];
             /**
-             * @description The endpoint the event is sent to.
+             * @description The endpoint that the event is sent to.
              * @example 5
              */
             webhook_id: components["schemas"]["Id"];
         };
-        /** @description One event on its way to one endpoint, with all its attempts. */
+        /** @description The delivery of one event to one endpoint, with its attempts. */
         DeliveryDetail: {
             /**
              * Format: int32
-             * @description Attempts so far, one that is under way included.
+             * @description Number of attempts so far, including one in progress.
              * @example 1
              */
             attempt_count: number;
-            /** @description The attempts whose outcome is known, the latest first; at most the latest hundred. */
+            /** @description The attempts whose outcome is known, latest first; at most the latest 100. */
             attempts: components["schemas"]["Attempt"][];
             /**
-             * @description Identifier of the delivery. A later delivery has a greater one.
+             * @description Identifier of the delivery. Later deliveries have higher identifiers.
              * @example 9001
              */
             delivery_id: components["schemas"]["Id"];
@@ -2165,7 +2188,7 @@ export interface components {
             replay_id: components["schemas"]["ReplayId"];
             state: components["schemas"]["DeliveryState"];
             /**
-             * @description The endpoint the event is sent to.
+             * @description The endpoint that the event is sent to.
              * @example 5
              */
             webhook_id: components["schemas"]["Id"];
@@ -2174,7 +2197,7 @@ export interface components {
         DeliveryDetailResponse: {
             data: components["schemas"]["DeliveryDetail"];
         };
-        /** @description One page of deliveries, the latest first. */
+        /** @description One page of deliveries, latest first. */
         DeliveryList: {
             /** @description The deliveries of this page. */
             data: components["schemas"]["Delivery"][];
@@ -2185,9 +2208,7 @@ export interface components {
             data: components["schemas"]["Delivery"];
         };
         /**
-         * @description `held`: waits for an earlier event of the same record to be delivered or given up. `pending`: is due at
-         *     `next_attempt_at`. `delivered`: the receiver answered 2xx. `failed`: given up after the last attempt of the
-         *     schedule; retryDelivery tries again.
+         * @description `held`: waits until an earlier event of the same record is delivered or given up. `pending`: due at `next_attempt_at`. `delivered`: the receiver returned 2xx. `failed`: given up after the last scheduled attempt; retryDelivery tries again.
          * @example pending
          * @enum {string}
          */
@@ -2198,7 +2219,7 @@ export interface components {
          */
         Description: string;
         /**
-         * @description Diets the item suits, and similar labels. Any label is accepted; recommended are `dairy_free`, `gluten_free`, `halal`, `kosher`, `pescatarian`, `vegan`, `vegetarian`. An empty list says only that nothing was declared, and no tag replaces a look at `allergens`, where an empty list never means "free from".
+         * @description Diets that the item suits, and similar labels. Any label is accepted; `dairy_free`, `gluten_free`, `halal`, `kosher`, `pescatarian`, `vegan` and `vegetarian` are recommended. An empty list only means that nothing was declared. No tag replaces checking `allergens`, where an empty list never means "free from".
          * @example [
          *       "pescatarian"
          *     ]
@@ -2211,21 +2232,27 @@ export interface components {
          */
         DisabledAt: string | null;
         /**
-         * @description Why the service stopped sending: `gone` when the receiver answered 410, `failing` after five days in which nothing got through.
+         * @description Why the service stopped sending: `gone` when the receiver returned 410, `failing` after five days without a successful delivery.
          * @example gone
          * @enum {string}
          */
         DisabledReason: "gone" | "failing";
-        /** @description A problem, as in RFC 9457. Decide by `status` and `code`; `title`, `detail` and the messages are for people and may change. */
+        /**
+         * @description An error in the format of RFC 9457, problem details. Decide by `status` and `code`; `title`, `detail` and the
+         *     messages are for people and may change.
+         *
+         *     Checks run in this order: path and method (404, 405), token (401), quota (429), scope (403), size and media type
+         *     (413, 415), parameters and body (422), `Idempotency-Key` (409, 422), record (404, 403), `If-Match` (412).
+         */
         Error: {
             /**
-             * @description Stable name of the problem. New codes may be added; treat one you do not know by its status.
+             * @description Stable name of the error. New codes may be added; treat an unknown code by its status.
              *
              *     | status | codes |
              *     |---|---|
              *     | 400 | `bad_request` |
              *     | 401 | `unauthorized` (no token), `invalid_token` (not accepted, or expired) |
-             *     | 403 | `insufficient_scope` (the token lacks a scope), `forbidden` (this record is not yours to use) |
+             *     | 403 | `insufficient_scope` (the token lacks a scope), `forbidden` (this client cannot access the record) |
              *     | 404 | `not_found` |
              *     | 405 | `method_not_allowed` |
              *     | 406 | `not_acceptable` |
@@ -2244,45 +2271,45 @@ export interface components {
              */
             code: string;
             /**
-             * @description What is wrong with this request, and what to do about it where that is known.
+             * @description What is wrong with this request and, where known, what to do about it.
              * @example There is no such item.
              */
             detail: string;
-            /** @description With status 422, every fault that was found, at most a thousand. */
+            /** @description With status 422, every error that was found, at most 1000. */
             errors?: components["schemas"]["FieldError"][];
             /** @description The same value as in the `X-Request-Id` header. */
             request_id: components["schemas"]["RequestId"];
             /**
              * Format: int32
-             * @description The HTTP status.
+             * @description HTTP status code.
              * @example 404
              */
             status: number;
             /**
-             * @description The kind of problem in words, the same for every problem with this status.
+             * @description The error type in words, the same for every error with this status.
              * @example Record Not Found
              */
             title: string;
             /**
              * Format: uri
-             * @description Identifier of the kind of problem, `urn:menu-management:problem:` and the `code`.
+             * @description Identifier of the error type: `urn:menu-management:problem:` followed by the `code`.
              * @example urn:menu-management:problem:not_found
              */
             type: string;
         };
         /**
-         * @description Identifier of one event, the same on every delivery of it and in the `webhook-id` header. Use it to drop repeats.
+         * @description Identifier of one event, the same in every delivery of it and in the `webhook-id` header. Use it to drop repeats.
          * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
          */
         EventId: string;
-        /** @description One page of events, the oldest first. */
+        /** @description One page of events, oldest first. */
         EventList: {
             /** @description The events of this page. */
             data: components["schemas"]["WebhookPayload"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
         /**
-         * @description The `X-Request-Id` of the request that made the change, or `null` when the service made it itself, as when a planned return to the menu falls due.
+         * @description The `X-Request-Id` of the request that made the change, or `null` when the service made the change itself, for example when `unavailable_until` is reached.
          * @example req-0196f3a1c2d4
          */
         EventRequestId: string | null;
@@ -2291,61 +2318,61 @@ export interface components {
             data: components["schemas"]["WebhookPayload"];
         };
         /**
-         * @description Kind of an event.
+         * @description Type of an event.
          * @example item.toggled
          * @enum {string}
          */
         EventType: "location.created" | "location.updated" | "location.deleted" | "menu.created" | "menu.updated" | "menu.deleted" | "menu.toggled" | "category.created" | "category.updated" | "category.deleted" | "item.created" | "item.updated" | "item.deleted" | "item.toggled";
         /**
-         * @description One kind of event, or all kinds of one resource.
+         * @description One event type, or all event types of one resource.
          * @example item.*
          * @enum {string}
          */
         EventTypeFilter: "location.*" | "location.created" | "location.updated" | "location.deleted" | "menu.*" | "menu.created" | "menu.updated" | "menu.deleted" | "menu.toggled" | "category.*" | "category.created" | "category.updated" | "category.deleted" | "item.*" | "item.created" | "item.updated" | "item.deleted" | "item.toggled";
         /**
-         * @description Your own identifier for the record, such as the one in a point-of-sale system. Unique within its parent; `null` when there is none.
+         * @description Your own identifier for the record, such as its identifier in a point-of-sale system. Unique within its parent; `null` when there is none.
          * @example POS-1042
          */
         ExternalId: string | null;
         /**
-         * @description Your own identifier for the record, such as the one in a point-of-sale system. Unique within the menu.
+         * @description Your own identifier for the record, such as its identifier in a point-of-sale system. Unique within the menu.
          * @example POS-1042
          */
         ExternalKey: string;
-        /** @description One fault in a request. */
+        /** @description One error in a request. */
         FieldError: {
             /**
-             * @description Stable name of the fault. New ones may be added.
+             * @description Stable name of the error. New codes may be added.
              *
              *     | about | codes |
              *     |---|---|
              *     | the body as a whole | `required`, `json` (not JSON in UTF-8), `csv` (not CSV in UTF-8), `empty` (no field at all) |
              *     | a field | `required`, `unknown`, `type`, `format`, `const`, `enum` (not one of the known values) |
-             *     | text | `too_short`, `too_long`, `characters` (blank, or holds what is not allowed) |
+             *     | text | `too_short`, `too_long`, `characters` (blank, or contains characters that are not allowed) |
              *     | numbers | `too_small`, `too_large`, `precision` (too many decimal places), `range` |
              *     | lists | `too_few`, `too_many`, `duplicate`, `missing` (a record that the list must name) |
-             *     | other records | `not_found` (none that this client can use), `taken` (another record has it) |
-             *     | time | `past` (lies in the past), `conflict` (does not go with another field) |
-             *     | an idempotency key | `reused` (it came with another body before) |
+             *     | other records | `not_found` (no such record that this client can access), `taken` (another record has this value) |
+             *     | time | `past` (is in the past), `future` (is in the future), `conflict` (contradicts another field) |
+             *     | an idempotency key | `reused` (it was sent before with a different body) |
              *     | paging | `cursor` (not a cursor of this list) |
-             *     | a webhook's address | `invalid_url`, `https_required`, `user_info_not_allowed`, `fragment_not_allowed`, `blocked_address` |
+             *     | a webhook's URL | `invalid_url`, `https_required`, `user_info_not_allowed`, `fragment_not_allowed`, `blocked_address` |
              * @example precision
              */
             code: string;
             /**
-             * @description Where the fault is: a JSON Pointer (RFC 6901) into the body, empty for the body as a whole; `line 7, price` or `line 7` in a body of CSV; or the name of a query parameter or header.
+             * @description Where the error is: a JSON Pointer (RFC 6901) into the body, empty for the body as a whole; `line 7, price` or `line 7` in a CSV body; or the name of a query parameter or header.
              * @example /price
              */
             field: string;
             /**
-             * @description The fault in words.
-             * @example must be multiple of 0.01
+             * @description The error in words.
+             * @example must be a multiple of 0.01
              */
             message: string;
         };
         /**
          * Format: int64
-         * @description Identifier, given by the service and never used again after a delete.
+         * @description Identifier, assigned by the service and never reused after a deletion.
          * @example 42
          */
         Id: number;
@@ -2384,7 +2411,7 @@ export interface components {
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
         };
-        /** @description An item that stays and changes. */
+        /** @description An item that the import updates. */
         ItemChange: {
             /** @description Your own identifier for the item after the import, or `null`. */
             external_id: components["schemas"]["ExternalId"];
@@ -2395,30 +2422,30 @@ export interface components {
             new: components["schemas"]["ItemValues"];
             old: components["schemas"]["ItemValues"];
         };
-        /** @description What becomes of the items. */
+        /** @description What the import changes in the items. */
         ItemChanges: {
-            /** @description The new ones, in the order of the document. */
+            /** @description Created records, in the order of the document. */
             created: components["schemas"]["AddedItem"][];
-            /** @description Those that go. */
+            /** @description Deleted records. */
             deleted: components["schemas"]["RemovedItem"][];
             /**
              * Format: int32
-             * @description How many stay as they are.
+             * @description Number of unchanged records.
              * @example 58
              */
             unchanged: number;
-            /** @description Those that change, in the order of the document. */
+            /** @description Updated records, in the order of the document. */
             updated: components["schemas"]["ItemChange"][];
         };
-        /** @description An item. It is found by `external_id`, or by `item_id` when it has none. A new one needs `external_id`, `name` and `price`. */
+        /** @description An item. It is matched by `external_id`, or by `item_id` when it has none. A new item needs `external_id`, `name` and `price`. */
         ItemContent: {
             allergens?: components["schemas"]["Allergens"];
             description?: components["schemas"]["Description"];
             dietary_tags?: components["schemas"]["DietaryTags"];
-            /** @description Your own identifier for the item, unique among the items of the menu. With `item_id` it is given to an item that has none yet. */
+            /** @description Your own identifier for the item, unique among the items of the menu. Together with `item_id`, it is assigned to an item that has none yet. */
             external_id?: components["schemas"]["ExternalKey"];
             /**
-             * @description Whether the item can be ordered now. When it is absent, what the kitchen has switched off stays off.
+             * @description Whether the item can be ordered now. If absent, an item that the kitchen has switched off stays off.
              * @example true
              */
             is_available?: boolean;
@@ -2427,10 +2454,10 @@ export interface components {
             name?: components["schemas"]["Name"];
             photo_url?: components["schemas"]["PhotoUrl"];
             price?: components["schemas"]["Price"];
-            /** @description When the item becomes available again by itself, or `null` for no plan. It must lie in the future, and does not go with `is_available: true`. Sent without `is_available`, it also turns the item off. */
+            /** @description When the item becomes available again automatically, or `null` for no planned return. It must be in the future, and it cannot be combined with `is_available: true`. Sent without `is_available`, it also makes the item unavailable. */
             unavailable_until?: components["schemas"]["UnavailableUntil"];
         };
-        /** @description The item to make. */
+        /** @description The item to create. */
         ItemCreate: {
             /** @default [] */
             allergens?: components["schemas"]["Allergens"];
@@ -2457,17 +2484,17 @@ export interface components {
             /** @default null */
             photo_url?: components["schemas"]["PhotoUrl"];
             price: components["schemas"]["Price"];
-            /** @description Position within the category, lowest first. Without it, after the last. */
+            /** @description Position within the category, lowest first. If absent, after the last. */
             sort_order?: components["schemas"]["SortOrder"];
             /**
-             * @description When the item becomes available by itself, or `null` for no plan. It must lie in the future, and does not go with `is_available: true`. With it, the item is off until then.
+             * @description When the item becomes available automatically, or `null` for no planned time. It must be in the future, and it cannot be combined with `is_available: true`. The item is unavailable until then.
              * @default null
              */
             unavailable_until?: components["schemas"]["UnavailableUntil"];
         };
         /** @description An item was created. */
         ItemCreatedEvent: {
-            /** @description The item as it is now, as the API shows it. */
+            /** @description The new item, as the API returns it. */
             data: components["schemas"]["Item"];
             id: components["schemas"]["EventId"];
             /**
@@ -2481,7 +2508,7 @@ export interface components {
              */
             menu_id: components["schemas"]["Id"];
             /**
-             * @description Always `null` here, as nothing came before.
+             * @description Always `null`: a new record has no previous values.
              * @example null
              */
             previous: null;
@@ -2489,14 +2516,14 @@ export interface components {
             /** @description When the change was made, in UTC. */
             timestamp: components["schemas"]["Timestamp"];
             /**
-             * @description Kind of the event. (enum property replaced by openapi-typescript)
+             * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "item.created";
         };
         /** @description An item was deleted. */
         ItemDeletedEvent: {
-            /** @description The last state of the item, as the API shows it. */
+            /** @description The last state of the item, as the API returns it. */
             data: components["schemas"]["Item"];
             id: components["schemas"]["EventId"];
             /**
@@ -2510,7 +2537,7 @@ export interface components {
              */
             menu_id: components["schemas"]["Id"];
             /**
-             * @description Always `null` here, as nothing was changed.
+             * @description Always `null`: no field was changed.
              * @example null
              */
             previous: null;
@@ -2518,7 +2545,7 @@ export interface components {
             /** @description When the change was made, in UTC. */
             timestamp: components["schemas"]["Timestamp"];
             /**
-             * @description Kind of the event. (enum property replaced by openapi-typescript)
+             * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "item.deleted";
@@ -2529,7 +2556,7 @@ export interface components {
             data: components["schemas"]["Item"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
-        /** @description Old values of exactly the fields that changed. `version` and `updated_at`, which change every time, are not repeated here. */
+        /** @description Previous values of exactly the fields that changed. `version` and `updated_at`, which change every time, are not included. */
         ItemPrevious: {
             /** @description The allergens before the change. */
             allergens?: components["schemas"]["Allergens"];
@@ -2542,7 +2569,7 @@ export interface components {
             description?: components["schemas"]["Description"];
             /** @description The dietary tags before the change. */
             dietary_tags?: components["schemas"]["DietaryTags"];
-            /** @description Your identifier before the change. */
+            /** @description Your own identifier before the change. */
             external_id?: components["schemas"]["ExternalId"];
             /**
              * @description Whether the item could be ordered before the change.
@@ -2564,9 +2591,9 @@ export interface components {
         ItemResponse: {
             data: components["schemas"]["Item"];
         };
-        /** @description The `is_available` of an item changed, by whatever path. */
+        /** @description `is_available` of an item changed, whatever caused the change. */
         ItemToggledEvent: {
-            /** @description The item after the change, as the API shows it. */
+            /** @description The item after the change, as the API returns it. */
             data: components["schemas"]["Item"];
             id: components["schemas"]["EventId"];
             /**
@@ -2584,12 +2611,12 @@ export interface components {
             /** @description When the change was made, in UTC. */
             timestamp: components["schemas"]["Timestamp"];
             /**
-             * @description Kind of the event. (enum property replaced by openapi-typescript)
+             * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "item.toggled";
         };
-        /** @description The fields to change. A field that is absent keeps its value; `null` clears a field that can be `null`. At least one field is needed, and an unknown one is refused. */
+        /** @description The fields to change. An absent field keeps its value; `null` clears a field that can be `null`. At least one field is required, and unknown fields are refused. */
         ItemUpdate: {
             allergens?: components["schemas"]["Allergens"];
             /**
@@ -2611,12 +2638,12 @@ export interface components {
             price?: components["schemas"]["Price"];
             /** @description Position within the category, lowest first. Equal positions are ordered by `item_id`. */
             sort_order?: components["schemas"]["SortOrder"];
-            /** @description When the item becomes available again by itself, or `null` for no plan. It must lie in the future, and does not go with `is_available: true`. Sent alone, it also turns the item off. */
+            /** @description When the item becomes available again automatically, or `null` for no planned return. It must be in the future, and it cannot be combined with `is_available: true`. Sent alone, it also makes the item unavailable. */
             unavailable_until?: components["schemas"]["UnavailableUntil"];
         };
         /** @description An item changed. */
         ItemUpdatedEvent: {
-            /** @description The item after the change, as the API shows it. */
+            /** @description The item after the change, as the API returns it. */
             data: components["schemas"]["Item"];
             id: components["schemas"]["EventId"];
             /**
@@ -2634,12 +2661,12 @@ export interface components {
             /** @description When the change was made, in UTC. */
             timestamp: components["schemas"]["Timestamp"];
             /**
-             * @description Kind of the event. (enum property replaced by openapi-typescript)
+             * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "item.updated";
         };
-        /** @description Values of exactly those fields of an item that change. */
+        /** @description Values of exactly the fields of an item that change. */
         ItemValues: {
             allergens?: components["schemas"]["Allergens"];
             /** @description The category that holds the item. */
@@ -2661,13 +2688,13 @@ export interface components {
             unavailable_until?: components["schemas"]["UnavailableUntil"];
         };
         /**
-         * @description One label, stored as it is given.
+         * @description One label, stored as sent.
          * @example fish
          */
         Label: string;
         /** @description A restaurant, kitchen or shop. */
         Location: {
-            /** @description Where the location is, or `null`. */
+            /** @description Address of the location, or `null`. */
             address: components["schemas"]["Address"] | null;
             created: components["schemas"]["Created"];
             currency: components["schemas"]["Currency"];
@@ -2689,10 +2716,10 @@ export interface components {
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
         };
-        /** @description The location to make. */
+        /** @description The location to create. */
         LocationCreate: {
             /**
-             * @description Where the location is, or `null`.
+             * @description Address of the location, or `null`.
              * @default null
              */
             address?: components["schemas"]["AddressInput"] | null;
@@ -2711,7 +2738,7 @@ export interface components {
         };
         /** @description A location was created. */
         LocationCreatedEvent: {
-            /** @description The location as it is now, as the API shows it. */
+            /** @description The new location, as the API returns it. */
             data: components["schemas"]["Location"];
             id: components["schemas"]["EventId"];
             /**
@@ -2720,12 +2747,12 @@ export interface components {
              */
             location_id: components["schemas"]["Id"];
             /**
-             * @description Always `null`, as a location belongs to no menu.
+             * @description Always `null`: a location does not belong to a menu.
              * @example null
              */
             menu_id: null;
             /**
-             * @description Always `null` here, as nothing came before.
+             * @description Always `null`: a new record has no previous values.
              * @example null
              */
             previous: null;
@@ -2733,14 +2760,14 @@ export interface components {
             /** @description When the change was made, in UTC. */
             timestamp: components["schemas"]["Timestamp"];
             /**
-             * @description Kind of the event. (enum property replaced by openapi-typescript)
+             * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "location.created";
         };
         /** @description A location was deleted. */
         LocationDeletedEvent: {
-            /** @description The last state of the location, as the API shows it. */
+            /** @description The last state of the location, as the API returns it. */
             data: components["schemas"]["Location"];
             id: components["schemas"]["EventId"];
             /**
@@ -2749,12 +2776,12 @@ export interface components {
              */
             location_id: components["schemas"]["Id"];
             /**
-             * @description Always `null`, as a location belongs to no menu.
+             * @description Always `null`: a location does not belong to a menu.
              * @example null
              */
             menu_id: null;
             /**
-             * @description Always `null` here, as nothing was changed.
+             * @description Always `null`: no field was changed.
              * @example null
              */
             previous: null;
@@ -2762,7 +2789,7 @@ export interface components {
             /** @description When the change was made, in UTC. */
             timestamp: components["schemas"]["Timestamp"];
             /**
-             * @description Kind of the event. (enum property replaced by openapi-typescript)
+             * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "location.deleted";
@@ -2773,14 +2800,14 @@ export interface components {
             data: components["schemas"]["Location"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
-        /** @description Old values of exactly the fields that changed. `version` and `updated_at`, which change every time, are not repeated here. */
+        /** @description Previous values of exactly the fields that changed. `version` and `updated_at`, which change every time, are not included. */
         LocationPrevious: {
             /** @description The address before the change, `null` when there was none. */
             address?: components["schemas"]["Address"] | null;
             /** @description The currency before the change. */
             currency?: components["schemas"]["Currency"];
             /**
-             * @description Your identifier before the change.
+             * @description Your own identifier before the change.
              * @example TYO-01
              */
             external_id?: components["schemas"]["ExternalId"];
@@ -2789,7 +2816,7 @@ export interface components {
              * @example Sakura Shibuya
              */
             name?: components["schemas"]["Name"];
-            /** @description The telephone number before the change. */
+            /** @description The phone number before the change. */
             phone?: components["schemas"]["Phone"];
             /** @description The time zone before the change. */
             timezone?: components["schemas"]["Timezone"];
@@ -2798,11 +2825,11 @@ export interface components {
         LocationResponse: {
             data: components["schemas"]["Location"];
         };
-        /** @description The fields to change. A field that is absent keeps its value; `null` clears a field that can be `null`. At least one field is needed, and an unknown one is refused. */
+        /** @description The fields to change. An absent field keeps its value; `null` clears a field that can be `null`. At least one field is required, and unknown fields are refused. */
         LocationUpdate: {
-            /** @description Where the location is, replaced as a whole, or `null` to clear it. */
+            /** @description Address of the location, replaced as a whole, or `null` to clear it. */
             address?: components["schemas"]["AddressInput"] | null;
-            /** @description ISO 4217 currency code, in capitals. Prices are not converted. */
+            /** @description ISO 4217 currency code, in upper case. Prices are not converted. */
             currency?: components["schemas"]["Currency"];
             /**
              * @description Your own identifier for the location, unique within the account, or `null` to clear it.
@@ -2816,7 +2843,7 @@ export interface components {
         };
         /** @description A location changed. */
         LocationUpdatedEvent: {
-            /** @description The location after the change, as the API shows it. */
+            /** @description The location after the change, as the API returns it. */
             data: components["schemas"]["Location"];
             id: components["schemas"]["EventId"];
             /**
@@ -2825,7 +2852,7 @@ export interface components {
              */
             location_id: components["schemas"]["Id"];
             /**
-             * @description Always `null`, as a location belongs to no menu.
+             * @description Always `null`: a location does not belong to a menu.
              * @example null
              */
             menu_id: null;
@@ -2834,7 +2861,7 @@ export interface components {
             /** @description When the change was made, in UTC. */
             timestamp: components["schemas"]["Timestamp"];
             /**
-             * @description Kind of the event. (enum property replaced by openapi-typescript)
+             * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "location.updated";
@@ -2850,7 +2877,7 @@ export interface components {
              */
             external_id: components["schemas"]["ExternalId"];
             /**
-             * @description Whether the menu is in use now.
+             * @description Whether the menu is active, that is, in use now.
              * @example true
              */
             is_active: boolean;
@@ -2868,30 +2895,30 @@ export interface components {
             name: components["schemas"]["Name"];
             /** @description Position among the location's menus, lowest first. Equal positions are ordered by `menu_id`. */
             sort_order: components["schemas"]["SortOrder"];
-            /** @description When the menu's own fields last changed, in UTC. A change of an item does not count. */
+            /** @description When the menu's own fields last changed, in UTC. Changes to its items do not count. */
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
         };
-        /** @description A change of the menu's own fields. */
+        /** @description A change to the menu's own fields. */
         MenuChange: {
             new: components["schemas"]["MenuValues"];
             old: components["schemas"]["MenuValues"];
         };
-        /** @description The content of a menu. Arrays are in display order, so positions are not written down. A field that is absent keeps its value, or takes its default in a new record; a category or item that is absent is deleted. The `external_id` and `sort_order` of the menu itself say where it stands, not what it holds, and are not part of it. */
+        /** @description The content of a menu. Arrays are in display order, so positions are not included. An absent field keeps its value, or takes its default in a new record; an absent category or item is deleted. The `external_id` and `sort_order` of the menu itself are not part of its content. */
         MenuContent: {
-            /** @description All categories in display order. They may hold 10,000 items together. */
+            /** @description All categories in display order, with at most 10,000 items in total. */
             categories: components["schemas"]["CategoryContent"][];
             /** @example Served from five until close. */
             description?: components["schemas"]["Description"];
             /**
-             * @description Whether the menu is in use now.
+             * @description Whether the menu is active, that is, in use now.
              * @example true
              */
             is_active?: boolean;
             /** @example Evening menu */
             name?: components["schemas"]["Name"];
         };
-        /** @description The menu to make. */
+        /** @description The menu to create. */
         MenuCreate: {
             /**
              * @default
@@ -2905,7 +2932,7 @@ export interface components {
              */
             external_id?: components["schemas"]["ExternalId"];
             /**
-             * @description Whether the menu is in use now.
+             * @description Whether the menu is active, that is, in use now.
              * @default true
              * @example true
              */
@@ -2917,12 +2944,12 @@ export interface components {
             location_id: components["schemas"]["Id"];
             /** @example Evening menu */
             name: components["schemas"]["Name"];
-            /** @description Position among the location's menus, lowest first. Without it, after the last. */
+            /** @description Position among the location's menus, lowest first. If absent, after the last. */
             sort_order?: components["schemas"]["SortOrder"];
         };
         /** @description A menu was created. */
         MenuCreatedEvent: {
-            /** @description The menu as it is now, as the API shows it. */
+            /** @description The new menu, as the API returns it. */
             data: components["schemas"]["Menu"];
             id: components["schemas"]["EventId"];
             /**
@@ -2936,7 +2963,7 @@ export interface components {
              */
             menu_id: components["schemas"]["Id"];
             /**
-             * @description Always `null` here, as nothing came before.
+             * @description Always `null`: a new record has no previous values.
              * @example null
              */
             previous: null;
@@ -2944,35 +2971,35 @@ export interface components {
             /** @description When the change was made, in UTC. */
             timestamp: components["schemas"]["Timestamp"];
             /**
-             * @description Kind of the event. (enum property replaced by openapi-typescript)
+             * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "menu.created";
         };
         /**
-         * @description A whole menu as CSV (RFC 4180), one record a row. The first row names the columns, in any order:
+         * @description A whole menu as CSV (RFC 4180), with one record per row. The first row names the columns, in any order:
          *
          *     | column | in rows | meaning |
          *     |---|---|---|
          *     | `record` | all | `menu`, `category` or `item` |
-         *     | `category_external_id`, `category_id` | category, item | the category of this row, or the one that holds the item; the identifier only where there is no `external_id` |
-         *     | `external_id`, `item_id` | item | the item; the identifier only where there is no `external_id` |
+         *     | `category_external_id`, `category_id` | category, item | the category of this row, or the category of the item; `category_id` only when there is no `external_id` |
+         *     | `external_id`, `item_id` | item | the item; `item_id` only when there is no `external_id` |
          *     | `name`, `description` | all | |
          *     | `price`, `photo_url`, `allergens`, `dietary_tags` | item | |
          *     | `is_active` | menu | |
          *     | `is_available`, `unavailable_until` | item | |
          *
-         *     Categories are in the order of their rows, items of a category in the order of theirs; which comes first, a category
-         *     or its items, does not matter. There may be one `menu` row. A column that is left out keeps what is stored.
-         *     An empty cell clears `description`, `photo_url`, `allergens` and `dietary_tags`, keeps `is_active` and
-         *     `is_available`, and means no plan in `unavailable_until`; in any other column it is a value that is missing.
+         *     Categories are in the order of their rows, and so are the items of each category. A category row may come before or
+         *     after the rows of its items. There may be one `menu` row. If a column is missing, its stored values are kept. An
+         *     empty cell clears `description`, `photo_url`, `allergens` and `dietary_tags`, keeps `is_active` and `is_available`,
+         *     and means no planned return in `unavailable_until`; in any other column it is a missing value.
          *
-         *     A list in one cell is itself a row of CSV, with `;` between the labels. A text that a spreadsheet would take for a
-         *     formula, because it begins with `=`, `+`, `-`, `@`, a tab or a line break, has an apostrophe before it; one such
-         *     apostrophe is taken off when the document is read.
+         *     A list in one cell is itself a row of CSV, with `;` between the labels. Text that a spreadsheet would take for a
+         *     formula, because it begins with `=`, `+`, `-`, `@`, a tab or a line break, is written with a leading apostrophe; one
+         *     such apostrophe is removed when the document is read.
          *
-         *     Written as UTF-8 with a byte order mark and CRLF. Read as UTF-8 with or without the mark, with any line ends, and
-         *     with commas, semicolons or tabs between the cells.
+         *     Exports are UTF-8 with a byte order mark and CRLF line ends. Imports may be UTF-8 with or without the byte order
+         *     mark, with any line ends, and with commas, semicolons or tabs between the cells.
          * @example record,category_external_id,external_id,name,price,allergens
          *     category,NIGIRI,,Nigiri,,
          *     item,NIGIRI,POS-1042,Salmon nigiri,4.5,fish;soy;wheat
@@ -2980,7 +3007,7 @@ export interface components {
         MenuCsv: string;
         /** @description A menu was deleted. */
         MenuDeletedEvent: {
-            /** @description The last state of the menu, as the API shows it. */
+            /** @description The last state of the menu, as the API returns it. */
             data: components["schemas"]["Menu"];
             id: components["schemas"]["EventId"];
             /**
@@ -2994,7 +3021,7 @@ export interface components {
              */
             menu_id: components["schemas"]["Id"];
             /**
-             * @description Always `null` here, as nothing was changed.
+             * @description Always `null`: no field was changed.
              * @example null
              */
             previous: null;
@@ -3002,7 +3029,7 @@ export interface components {
             /** @description When the change was made, in UTC. */
             timestamp: components["schemas"]["Timestamp"];
             /**
-             * @description Kind of the event. (enum property replaced by openapi-typescript)
+             * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "menu.deleted";
@@ -3020,7 +3047,7 @@ export interface components {
              */
             external_id: components["schemas"]["ExternalId"];
             /**
-             * @description Whether the menu is in use now.
+             * @description Whether the menu is active, that is, in use now.
              * @example true
              */
             is_active: boolean;
@@ -3038,7 +3065,7 @@ export interface components {
             name: components["schemas"]["Name"];
             /** @description Position among the location's menus, lowest first. Equal positions are ordered by `menu_id`. */
             sort_order: components["schemas"]["SortOrder"];
-            /** @description When the menu's own fields last changed, in UTC. A change of an item does not count. */
+            /** @description When the menu's own fields last changed, in UTC. Changes to its items do not count. */
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
         };
@@ -3046,16 +3073,16 @@ export interface components {
         MenuDetailResponse: {
             data: components["schemas"]["MenuDetail"];
         };
-        /** @description The difference between a menu and a document, one entry for each record that changes. */
+        /** @description The difference between a menu and a document, with one entry per changed record. */
         MenuDiff: {
             categories: components["schemas"]["CategoryChanges"];
             /**
-             * @description Whether this is only what an import would do.
+             * @description Whether this only shows what an import would change.
              * @example true
              */
             dry_run: boolean;
             items: components["schemas"]["ItemChanges"];
-            /** @description Change of the menu's own fields; `null` when they stay as they are. */
+            /** @description Change to the menu's own fields; `null` when they stay the same. */
             menu: components["schemas"]["MenuChange"] | null;
             /**
              * @description The menu.
@@ -3063,11 +3090,11 @@ export interface components {
              */
             menu_id: components["schemas"]["Id"];
         };
-        /** @description What an import did, or would do. */
+        /** @description What an import changed or would change. */
         MenuDiffResponse: {
             data: components["schemas"]["MenuDiff"];
         };
-        /** @description A whole menu as one document, as exportMenu gives it and importMenu takes it. */
+        /** @description A whole menu as one document: what exportMenu returns and importMenu accepts. */
         MenuDocument: {
             data: components["schemas"]["MenuContent"];
         };
@@ -3077,12 +3104,12 @@ export interface components {
             data: components["schemas"]["Menu"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
-        /** @description The whole order of a menu: its categories in display order, each with its items in display order. Every category and every item of the menu is named exactly once. */
+        /** @description The complete order of a menu: its categories in display order, each with its items in display order. Name every category and every item of the menu exactly once. */
         MenuOrder: {
-            /** @description All categories of the menu, first one first. */
+            /** @description All categories of the menu, in display order. */
             categories: components["schemas"]["CategoryOrder"][];
         };
-        /** @description Old values of exactly the fields that changed. `version` and `updated_at`, which change every time, are not repeated here. */
+        /** @description Previous values of exactly the fields that changed. `version` and `updated_at`, which change every time, are not included. */
         MenuPrevious: {
             /**
              * @description The description before the change.
@@ -3090,12 +3117,12 @@ export interface components {
              */
             description?: components["schemas"]["Description"];
             /**
-             * @description Your identifier before the change.
+             * @description Your own identifier before the change.
              * @example EVENING
              */
             external_id?: components["schemas"]["ExternalId"];
             /**
-             * @description Whether the menu was in use before the change.
+             * @description Whether the menu was active before the change.
              * @example true
              */
             is_active?: boolean;
@@ -3111,9 +3138,9 @@ export interface components {
         MenuResponse: {
             data: components["schemas"]["Menu"];
         };
-        /** @description The `is_active` of a menu changed, by whatever path. */
+        /** @description `is_active` of a menu changed, whatever caused the change. */
         MenuToggledEvent: {
-            /** @description The menu after the change, as the API shows it. */
+            /** @description The menu after the change, as the API returns it. */
             data: components["schemas"]["Menu"];
             id: components["schemas"]["EventId"];
             /**
@@ -3131,12 +3158,12 @@ export interface components {
             /** @description When the change was made, in UTC. */
             timestamp: components["schemas"]["Timestamp"];
             /**
-             * @description Kind of the event. (enum property replaced by openapi-typescript)
+             * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "menu.toggled";
         };
-        /** @description The fields to change. A field that is absent keeps its value; `null` clears a field that can be `null`. At least one field is needed, and an unknown one is refused. */
+        /** @description The fields to change. An absent field keeps its value; `null` clears a field that can be `null`. At least one field is required, and unknown fields are refused. */
         MenuUpdate: {
             /** @example Served from five until close. */
             description?: components["schemas"]["Description"];
@@ -3146,7 +3173,7 @@ export interface components {
              */
             external_id?: components["schemas"]["ExternalId"];
             /**
-             * @description Whether the menu is in use now.
+             * @description Whether the menu is active, that is, in use now.
              * @example true
              */
             is_active?: boolean;
@@ -3157,7 +3184,7 @@ export interface components {
         };
         /** @description A menu changed. */
         MenuUpdatedEvent: {
-            /** @description The menu after the change, as the API shows it. */
+            /** @description The menu after the change, as the API returns it. */
             data: components["schemas"]["Menu"];
             id: components["schemas"]["EventId"];
             /**
@@ -3175,17 +3202,17 @@ export interface components {
             /** @description When the change was made, in UTC. */
             timestamp: components["schemas"]["Timestamp"];
             /**
-             * @description Kind of the event. (enum property replaced by openapi-typescript)
+             * @description Type of the event. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             type: "menu.updated";
         };
-        /** @description Values of exactly those fields of the menu that change. */
+        /** @description Values of exactly the fields of the menu that change. */
         MenuValues: {
             /** @example Served from five until close. */
             description?: components["schemas"]["Description"];
             /**
-             * @description Whether the menu is in use.
+             * @description Whether the menu is active.
              * @example true
              */
             is_active?: boolean;
@@ -3194,18 +3221,18 @@ export interface components {
         };
         /**
          * Format: date-time
-         * @description A moment with its time zone, RFC 3339.
+         * @description Date and time with UTC offset, RFC 3339.
          * @example 2026-03-14T18:00:00Z
          */
         Moment: string;
         /**
-         * @description Display name in any script. White space around it is removed; what is left has at least one character. No line breaks or other control characters.
+         * @description Display name in any script. Surrounding white space is removed; at least one character must remain. No line breaks or other control characters.
          * @example Salmon nigiri
          */
         Name: string;
         /**
          * Format: date-time
-         * @description When the next attempt is due, in UTC; while one is under way, when it is repeated should its outcome get lost. `null` when the delivery is held or final.
+         * @description When the next attempt is due, in UTC. While an attempt is in progress, this is when it is repeated if its outcome is lost. `null` when the delivery is held or final.
          * @example 2026-03-14T18:10:12.345Z
          */
         NextAttemptAt: string | null;
@@ -3214,49 +3241,49 @@ export interface components {
          * @example NDI
          */
         NextCursor: string | null;
-        /** @description A refusal of the token endpoint, RFC 6749 section 5.2. */
+        /** @description An error of the token endpoint, RFC 6749 section 5.2. */
         OAuthError: {
             error: components["schemas"]["OAuthErrorCode"];
             /**
              * @description What is wrong, in words.
-             * @example Unknown or disabled client, or a wrong secret.
+             * @example The client is unknown or disabled, or its secret is wrong.
              */
             error_description: string;
         };
         /**
-         * @description Kind of refusal.
+         * @description Type of the error.
          * @example invalid_client
          * @enum {string}
          */
         OAuthErrorCode: "invalid_request" | "invalid_client" | "unauthorized_client" | "unsupported_grant_type" | "invalid_scope";
         /**
-         * @description Telephone number, preferably with country code, or `null`.
+         * @description Phone number, preferably with country code, or `null`.
          * @example +81 3 5555 0142
          */
         Phone: string | null;
         /**
          * Format: uri
-         * @description Address of a photo, `http` or `https`. The service hands it on and never fetches it.
+         * @description URL of a photo, `http` or `https`. The service passes it on and never fetches it.
          * @example https://images.example.com/salmon-nigiri.jpg
          */
         PhotoUrl: string | null;
         /**
-         * @description Price in the currency of the menu's location, as a decimal number with at most two places. It is stored exactly; a third decimal place is refused, never rounded.
+         * @description Price in the currency of the menu's location, as a decimal number with at most two decimal places. It is stored exactly; a third decimal place is refused, never rounded.
          * @example 4.5
          */
         Price: number;
         /**
          * Format: int32
-         * @description The HTTP status of the receiver's answer, or `null` when none came.
+         * @description HTTP status code of the receiver's response, or `null` when there was none.
          * @example 204
          */
         ReceivedStatus: number | null;
         /**
-         * @description The record an event tells of, kind and identifier. Events of one record keep their order.
+         * @description The record that an event is about: its type and identifier. Events of one record keep their order.
          * @example item:42
          */
         RecordName: string;
-        /** @description A category that the import deletes, because the document does not have it. */
+        /** @description A category that the import deletes because the document does not have it. */
         RemovedCategory: {
             /**
              * @description Identifier of the category.
@@ -3271,7 +3298,7 @@ export interface components {
             /** @example Nigiri */
             name: components["schemas"]["Name"];
         };
-        /** @description An item that the import deletes, because the document does not have it. */
+        /** @description An item that the import deletes because the document does not have it. */
         RemovedItem: {
             /** @description Your own identifier for the item, or `null`. */
             external_id: components["schemas"]["ExternalId"];
@@ -3279,31 +3306,31 @@ export interface components {
             item_id: components["schemas"]["Id"];
             name: components["schemas"]["Name"];
         };
-        /** @description Events that are sent once more to an endpoint, and how far that has come. */
+        /** @description Past events that are sent to an endpoint again, and the progress. */
         Replay: {
             /**
              * Format: int64
-             * @description Events queued so far.
+             * @description Number of events queued so far.
              * @example 1200
              */
             queued: number;
-            /** @description Events up to this moment have been looked at, in UTC. */
+            /** @description Events up to this time have been examined, in UTC. */
             queued_through: components["schemas"]["Timestamp"];
             /**
              * @description Identifier of the replay.
              * @example 3
              */
             replay_id: components["schemas"]["Id"];
-            /** @description When the replay was asked for, in UTC. */
+            /** @description When the replay was requested, in UTC. */
             requested_at: components["schemas"]["Timestamp"];
             state: components["schemas"]["ReplayState"];
             /**
              * Format: int64
-             * @description Those of them that are neither delivered nor given up yet.
+             * @description Number of queued events that are neither delivered nor given up yet.
              * @example 340
              */
             unfinished: number;
-            /** @description The end of what is replayed, in UTC: the moment of the request. Later events are sent anyway. */
+            /** @description End of the replayed period, in UTC: the time of the request. Later events are sent anyway. */
             until: components["schemas"]["Timestamp"];
             /**
              * @description The endpoint that receives the events.
@@ -3311,16 +3338,16 @@ export interface components {
              */
             webhook_id: components["schemas"]["Id"];
         };
-        /** @description Where to begin, by time or by event; one of the two. */
+        /** @description Where to start: by time or by event, not both. */
         ReplayCreate: {
-            /** @description Send the events that came after this one; say, the last that you are sure to have. */
+            /** @description Send the events after this one, for example the last event that you are sure to have received. */
             after_event_id?: components["schemas"]["EventId"];
-            /** @description Send the events that happened at this moment or later, RFC 3339. */
+            /** @description Send the events that took place at or after this time, RFC 3339. */
             since?: components["schemas"]["Moment"];
         };
         /**
          * Format: int64
-         * @description The replay that sends the event once more, or `null` for its first delivery.
+         * @description The replay that sends the event again, or `null` for its first delivery.
          * @example null
          */
         ReplayId: number | null;
@@ -3329,26 +3356,26 @@ export interface components {
             data: components["schemas"]["Replay"];
         };
         /**
-         * @description `queueing`: events are still being added to the endpoint's queue. `sending`: all are queued, and some are still to be delivered. `finished`: every one was delivered or given up.
+         * @description `queueing`: events are still being added to the endpoint's queue. `sending`: all events are queued, and some are still to be delivered. `finished`: every event was delivered or given up.
          * @example sending
          * @enum {string}
          */
         ReplayState: "queueing" | "sending" | "finished";
         /**
-         * @description Identifier of one request, as answered in `X-Request-Id`.
+         * @description Identifier of one request, as returned in `X-Request-Id`.
          * @example req-0196f3a1c2d4
          */
         RequestId: string;
         /**
-         * @description The first kilobyte of the receiver's answer as text, or `null` when it had no body.
+         * @description The first kilobyte of the receiver's response as text, or `null` when it had no body.
          * @example null
          */
         ResponseExcerpt: string | null;
-        /** @description How to go over to the new secret. */
+        /** @description How to switch to the new secret. */
         SecretRotation: {
             /**
              * Format: int32
-             * @description How long the secret so far stays valid, up to seven days. Until then every request carries a signature with each. 0 ends it at once, for a secret that leaked.
+             * @description How many seconds the previous secret stays valid, up to seven days. Until then, every request carries a signature with each secret. 0 revokes the previous secret immediately, for a secret that has leaked.
              * @default 86400
              * @example 3600
              */
@@ -3362,7 +3389,7 @@ export interface components {
         SortOrder: number;
         /**
          * Format: date-time
-         * @description A moment in UTC, RFC 3339 with milliseconds and `Z`.
+         * @description Date and time in UTC, RFC 3339 with milliseconds and `Z`.
          * @example 2026-03-14T18:05:12.345Z
          */
         Timestamp: string;
@@ -3371,16 +3398,16 @@ export interface components {
          * @example Asia/Tokyo
          */
         Timezone: string;
-        /** @description Request for a token by the client credentials grant, RFC 6749 section 4.4. Parameters not named here are ignored, as section 3.2 demands. */
+        /** @description Request for a token by the client credentials grant, RFC 6749 section 4.4. Other parameters are ignored, as section 3.2 requires. */
         TokenRequest: {
             /**
-             * @description The client. Leave it out when it comes by HTTP Basic.
+             * @description The client ID. Omit it when you send it by HTTP Basic.
              * @example cl_3f9a61c07d
              */
             client_id?: string;
             /**
              * Format: password
-             * @description The client's secret. Leave it out when it comes by HTTP Basic.
+             * @description The client secret. Omit it when you send it by HTTP Basic.
              * @example cs_example_only
              */
             client_secret?: string;
@@ -3391,21 +3418,21 @@ export interface components {
              */
             grant_type: "client_credentials";
             /**
-             * @description The scopes wanted, separated by spaces. Left out: every scope the client has. A scope the client does not have is refused.
+             * @description The requested scopes, separated by spaces. If absent, every scope of the client. A scope that the client does not have is refused.
              * @example menus:read availability:write
              */
             scope?: string;
         };
-        /** @description A token, RFC 6749 section 5.1. */
+        /** @description An access token, RFC 6749 section 5.1. */
         TokenResponse: {
             /**
-             * @description The token, to be sent as `Authorization` with the word `Bearer`. Treat it as opaque.
+             * @description The token, to be sent as `Authorization: Bearer <ACCESS_TOKEN>`. Treat it as opaque.
              * @example eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJjbF8zZjlhNjFjMDdkIn0.c2lnbmF0dXJl
              */
             access_token: string;
             /**
              * Format: int32
-             * @description Seconds until the token expires. Ask for a new one a little earlier.
+             * @description Seconds until the token expires. Request a new one shortly before.
              * @example 3600
              */
             expires_in: number;
@@ -3415,7 +3442,7 @@ export interface components {
              */
             scope: string;
             /**
-             * @description How the token is sent, always `Bearer`.
+             * @description Type of the token, always `Bearer`.
              * @example Bearer
              * @constant
              */
@@ -3423,37 +3450,37 @@ export interface components {
         };
         /**
          * Format: date-time
-         * @description When the item becomes available again by itself. `null` means that nothing is planned: an item that is off stays off until somebody turns it on.
+         * @description When the item becomes available again automatically. `null` means that nothing is planned: an unavailable item stays unavailable until someone makes it available.
          * @example 2026-03-15T04:00:00.000Z
          */
         UnavailableUntil: string | null;
         /**
          * Format: int64
-         * @description Starts at 1 and rises by one with every change of the record itself. Of two copies, the higher is the newer.
+         * @description Starts at 1 and increases by one with every change to the record itself. Of two copies, the one with the higher version is newer.
          * @example 7
          */
         Version: number;
-        /** @description An endpoint of yours that is told about events. */
+        /** @description An endpoint of yours that receives events. */
         Webhook: {
             created: components["schemas"]["Created"];
             /**
-             * @description What the endpoint is for, for people.
+             * @description What the endpoint is for, as a note to people.
              * @example Kitchen displays in Shibuya
              */
             description: components["schemas"]["Description"];
             disabled_at: components["schemas"]["DisabledAt"];
             /**
-             * @description Why the service stopped sending: `gone` when the receiver answered 410, `failing` after five days in which nothing got through, `null` while it has not.
+             * @description Why the service stopped sending: `gone` when the receiver returned 410, `failing` after five days without a successful delivery, `null` when it has not stopped.
              * @example null
              */
             disabled_reason: components["schemas"]["DisabledReason"] | null;
             /**
-             * @description Whether events are sent. While `false` they are collected, and go out in order when it is `true` again.
+             * @description Whether events are sent. While `false`, events are collected; they are sent in order when it is `true` again.
              * @example true
              */
             enabled: boolean;
             /**
-             * @description Kinds of events to send. Empty: all, also kinds that are added later.
+             * @description Event types to send. Empty: all types, including types that are added later.
              * @example [
              *       "item.*",
              *       "menu.toggled"
@@ -3461,14 +3488,14 @@ export interface components {
              */
             event_types: components["schemas"]["EventTypeFilter"][];
             /**
-             * @description Send only events of these locations. Empty: all locations the client may see.
+             * @description Send only events of these locations. Empty: all locations that the client can access.
              * @example [
              *       2
              *     ]
              */
             location_ids: components["schemas"]["Id"][];
             /**
-             * @description Send only events of these menus and of what is in them, so no location events. Empty: all menus.
+             * @description Send only events of these menus and their content, and no location events. Empty: all menus.
              * @example []
              */
             menu_ids: components["schemas"]["Id"][];
@@ -3485,19 +3512,19 @@ export interface components {
         /** @description The endpoint to register. */
         WebhookCreate: {
             /**
-             * @description What the endpoint is for, for people.
+             * @description What the endpoint is for, as a note to people.
              * @default
              * @example Kitchen displays in Shibuya
              */
             description?: components["schemas"]["Description"];
             /**
-             * @description Whether events are sent. While `false` they are collected, and go out in order when it is `true` again.
+             * @description Whether events are sent. While `false`, events are collected; they are sent in order when it is `true` again.
              * @default true
              * @example true
              */
             enabled?: boolean;
             /**
-             * @description Kinds of events to send. Empty: all, also kinds that are added later.
+             * @description Event types to send. Empty: all types, including types that are added later.
              * @default []
              * @example [
              *       "item.*",
@@ -3506,7 +3533,7 @@ export interface components {
              */
             event_types?: components["schemas"]["EventTypeFilter"][];
             /**
-             * @description Send only events of these locations. Empty: all locations the client may see.
+             * @description Send only events of these locations. Empty: all locations that the client can access.
              * @default []
              * @example [
              *       2
@@ -3514,51 +3541,51 @@ export interface components {
              */
             location_ids?: components["schemas"]["Id"][];
             /**
-             * @description Send only events of these menus and of what is in them, so no location events. Empty: all menus.
+             * @description Send only events of these menus and their content, and no location events. Empty: all menus.
              * @default []
              * @example []
              */
             menu_ids?: components["schemas"]["Id"][];
             url: components["schemas"]["WebhookUrl"];
         };
-        /** @description One page of webhooks, ordered by identifier. */
+        /** @description One page of webhook endpoints, ordered by identifier. */
         WebhookList: {
-            /** @description The webhooks of this page. */
+            /** @description The endpoints of this page. */
             data: components["schemas"]["Webhook"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
-        /** @description The body of a webhook request: one event. `type` tells the shape of `data` and `previous`. Ignore a type you do not know; new ones may be added. */
+        /** @description The body of a webhook request: one event. `type` determines the shape of `data` and `previous`. Ignore types that you do not know; new ones may be added. */
         WebhookPayload: components["schemas"]["LocationCreatedEvent"] | components["schemas"]["LocationUpdatedEvent"] | components["schemas"]["LocationDeletedEvent"] | components["schemas"]["MenuCreatedEvent"] | components["schemas"]["MenuUpdatedEvent"] | components["schemas"]["MenuDeletedEvent"] | components["schemas"]["MenuToggledEvent"] | components["schemas"]["CategoryCreatedEvent"] | components["schemas"]["CategoryUpdatedEvent"] | components["schemas"]["CategoryDeletedEvent"] | components["schemas"]["ItemCreatedEvent"] | components["schemas"]["ItemUpdatedEvent"] | components["schemas"]["ItemDeletedEvent"] | components["schemas"]["ItemToggledEvent"];
         /** @description One webhook endpoint. */
         WebhookResponse: {
             data: components["schemas"]["Webhook"];
         };
         /**
-         * @description The secret that signs what is sent to this endpoint, as in Standard Webhooks. Keep it now: it is shown once.
+         * @description The secret that signs the requests to this endpoint, as in Standard Webhooks. Store it now: it is shown only once.
          * @example whsec_YW4gZXhhbXBsZSBzZWNyZXQsIG5vdCBhIHJlYWwgMSE=
          */
         WebhookSecret: string;
-        /** @description The test to make. */
+        /** @description The test to run. */
         WebhookTest: {
-            /** @description The kind of event to send, whether or not the endpoint's filters would let it through. */
+            /** @description The event type to send, even if the endpoint's filters exclude it. */
             type: components["schemas"]["EventType"];
         };
-        /** @description What the receiver said to a test event. */
+        /** @description How the receiver responded to a test event. */
         WebhookTestResult: {
             /**
-             * @description Whether the receiver answered 2xx, whole and in time.
+             * @description Whether the receiver returned 2xx, completely and in time.
              * @example true
              */
             delivered: boolean;
             /**
              * Format: int32
-             * @description Milliseconds from connecting to the last byte of the answer.
+             * @description Milliseconds from connecting to the last byte of the response.
              * @example 87
              */
             duration_ms: number;
             error: components["schemas"]["AttemptError"];
             /**
-             * @description The `id` and `webhook-id` that were sent. It begins with `evt_test_`, which marks the test.
+             * @description The `id` and `webhook-id` that were sent. They begin with `evt_test_`, which marks the test.
              * @example evt_test_0196f3a1c2d47b8e9a10f4c5d6e7f809
              */
             event_id: components["schemas"]["EventId"];
@@ -3571,20 +3598,20 @@ export interface components {
         WebhookTestResultResponse: {
             data: components["schemas"]["WebhookTestResult"];
         };
-        /** @description The settings to change. What is left out stays as it is. */
+        /** @description The settings to change. Absent settings keep their values. */
         WebhookUpdate: {
             /**
-             * @description What the endpoint is for, for people.
+             * @description What the endpoint is for, as a note to people.
              * @example Kitchen displays in Shibuya
              */
             description?: components["schemas"]["Description"];
             /**
-             * @description `false` pauses: events are collected. `true` sends again, what was collected first, and clears `disabled_reason` and `disabled_at`.
+             * @description `false` pauses: events are collected. `true` resumes, starting with the collected events, and clears `disabled_reason` and `disabled_at`.
              * @example true
              */
             enabled?: boolean;
             /**
-             * @description Kinds of events to send. Empty: all, also kinds that are added later.
+             * @description Event types to send. Empty: all types, including types that are added later.
              * @example [
              *       "item.*",
              *       "menu.toggled"
@@ -3592,14 +3619,14 @@ export interface components {
              */
             event_types?: components["schemas"]["EventTypeFilter"][];
             /**
-             * @description Send only events of these locations. Empty: all locations the endpoint's own client may see.
+             * @description Send only events of these locations. Empty: all locations that the endpoint's own client can access.
              * @example [
              *       2
              *     ]
              */
             location_ids?: components["schemas"]["Id"][];
             /**
-             * @description Send only events of these menus and of what is in them, so no location events. Empty: all menus.
+             * @description Send only events of these menus and their content, and no location events. Empty: all menus.
              * @example []
              */
             menu_ids?: components["schemas"]["Id"][];
@@ -3607,31 +3634,31 @@ export interface components {
         };
         /**
          * Format: uri
-         * @description Where events are sent: an `https` address, any port, without user name, password or fragment. It must lead to a public address; only an operator can allow private networks, and plain `http` towards them.
+         * @description Where events are sent: an `https` URL with any port, without user name, password or fragment. It must lead to a public address; only an operator can allow private networks, and plain `http` to them.
          * @example https://kitchen.example.com/hooks/menus
          */
         WebhookUrl: string;
-        /** @description A new endpoint with its signing secret, which no later answer shows. */
+        /** @description An endpoint with its new signing secret, which no other response shows. */
         WebhookWithSecret: {
             created: components["schemas"]["Created"];
             /**
-             * @description What the endpoint is for, for people.
+             * @description What the endpoint is for, as a note to people.
              * @example Kitchen displays in Shibuya
              */
             description: components["schemas"]["Description"];
             disabled_at: components["schemas"]["DisabledAt"];
             /**
-             * @description Why the service stopped sending: `gone` when the receiver answered 410, `failing` after five days in which nothing got through, `null` while it has not.
+             * @description Why the service stopped sending: `gone` when the receiver returned 410, `failing` after five days without a successful delivery, `null` when it has not stopped.
              * @example null
              */
             disabled_reason: components["schemas"]["DisabledReason"] | null;
             /**
-             * @description Whether events are sent. While `false` they are collected, and go out in order when it is `true` again.
+             * @description Whether events are sent. While `false`, events are collected; they are sent in order when it is `true` again.
              * @example true
              */
             enabled: boolean;
             /**
-             * @description Kinds of events to send. Empty: all, also kinds that are added later.
+             * @description Event types to send. Empty: all types, including types that are added later.
              * @example [
              *       "item.*",
              *       "menu.toggled"
@@ -3639,14 +3666,14 @@ export interface components {
              */
             event_types: components["schemas"]["EventTypeFilter"][];
             /**
-             * @description Send only events of these locations. Empty: all locations the client may see.
+             * @description Send only events of these locations. Empty: all locations that the client can access.
              * @example [
              *       2
              *     ]
              */
             location_ids: components["schemas"]["Id"][];
             /**
-             * @description Send only events of these menus and of what is in them, so no location events. Empty: all menus.
+             * @description Send only events of these menus and their content, and no location events. Empty: all menus.
              * @example []
              */
             menu_ids: components["schemas"]["Id"][];
@@ -3661,27 +3688,27 @@ export interface components {
              */
             webhook_id: components["schemas"]["Id"];
         };
-        /** @description A new webhook endpoint with its secret. */
+        /** @description A webhook endpoint with its new secret. */
         WebhookWithSecretResponse: {
             data: components["schemas"]["WebhookWithSecret"];
         };
     };
     responses: {
-        /** @description The `Idempotency-Key` is not valid: it may hold 1 to 128 visible characters of ASCII. Nothing was changed. */
+        /** @description The `Idempotency-Key` is not valid: it must have 1 to 128 printable ASCII characters. Nothing was changed. */
         BadRequest: {
             headers: {
                 /**
-                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                  * @example "default";r=1187;t=42
                  */
                 RateLimit?: string;
                 /**
-                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                  * @example "default";q=1200;w=60
                  */
                 "RateLimit-Policy"?: string;
                 /**
-                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                  * @example req-0196f3a1c2d4
                  */
                 "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -3691,21 +3718,21 @@ export interface components {
                 "application/problem+json": components["schemas"]["Error"];
             };
         };
-        /** @description The call clashes with something that is under way, or asks for what is no longer kept. Nothing was changed; `code` and `detail` say what. */
+        /** @description The call conflicts with an operation in progress, or asks for something that is no longer kept. Nothing was changed; `code` and `detail` say why. */
         Conflict: {
             headers: {
                 /**
-                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                  * @example "default";r=1187;t=42
                  */
                 RateLimit?: string;
                 /**
-                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                  * @example "default";q=1200;w=60
                  */
                 "RateLimit-Policy"?: string;
                 /**
-                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                  * @example req-0196f3a1c2d4
                  */
                 "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -3715,21 +3742,21 @@ export interface components {
                 "application/problem+json": components["schemas"]["Error"];
             };
         };
-        /** @description The token lacks the scope (`insufficient_scope`), or the record exists and this client may not use it (`forbidden`): it belongs to another account, or to a location the client has no access to. */
+        /** @description The token lacks the scope (`insufficient_scope`), or the record exists but this client cannot access it (`forbidden`): it belongs to another account, or to a location that the client cannot access. */
         Forbidden: {
             headers: {
                 /**
-                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                  * @example "default";r=1187;t=42
                  */
                 RateLimit?: string;
                 /**
-                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                  * @example "default";q=1200;w=60
                  */
                 "RateLimit-Policy"?: string;
                 /**
-                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                  * @example req-0196f3a1c2d4
                  */
                 "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -3739,21 +3766,21 @@ export interface components {
                 "application/problem+json": components["schemas"]["Error"];
             };
         };
-        /** @description An earlier call with the same `Idempotency-Key` is still under way. Try again a moment later. */
+        /** @description An earlier call with the same `Idempotency-Key` is still in progress. Retry a moment later. */
         IdempotencyConflict: {
             headers: {
                 /**
-                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                  * @example "default";r=1187;t=42
                  */
                 RateLimit?: string;
                 /**
-                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                  * @example "default";q=1200;w=60
                  */
                 "RateLimit-Policy"?: string;
                 /**
-                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                  * @example req-0196f3a1c2d4
                  */
                 "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -3767,17 +3794,17 @@ export interface components {
         LocationNotEmpty: {
             headers: {
                 /**
-                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                  * @example "default";r=1187;t=42
                  */
                 RateLimit?: string;
                 /**
-                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                  * @example "default";q=1200;w=60
                  */
                 "RateLimit-Policy"?: string;
                 /**
-                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                  * @example req-0196f3a1c2d4
                  */
                 "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -3787,21 +3814,21 @@ export interface components {
                 "application/problem+json": components["schemas"]["Error"];
             };
         };
-        /** @description `Accept` names no media type that this operation answers in. */
+        /** @description `Accept` names no media type that this operation can return. */
         NotAcceptable: {
             headers: {
                 /**
-                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                  * @example "default";r=1187;t=42
                  */
                 RateLimit?: string;
                 /**
-                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                  * @example "default";q=1200;w=60
                  */
                 "RateLimit-Policy"?: string;
                 /**
-                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                  * @example req-0196f3a1c2d4
                  */
                 "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -3811,21 +3838,21 @@ export interface components {
                 "application/problem+json": components["schemas"]["Error"];
             };
         };
-        /** @description The record does not exist, or not under this parent, or the identifier is not a valid one. */
+        /** @description The record does not exist, or not under this parent, or the identifier is invalid. */
         NotFound: {
             headers: {
                 /**
-                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                  * @example "default";r=1187;t=42
                  */
                 RateLimit?: string;
                 /**
-                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                  * @example "default";q=1200;w=60
                  */
                 "RateLimit-Policy"?: string;
                 /**
-                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                  * @example req-0196f3a1c2d4
                  */
                 "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -3835,7 +3862,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Error"];
             };
         };
-        /** @description The resource is still as the `ETag` in `If-None-Match` says. No body. */
+        /** @description The resource still matches the `ETag` in `If-None-Match`. No body. */
         NotModified: {
             headers: {
                 /**
@@ -3844,17 +3871,17 @@ export interface components {
                  */
                 ETag: string;
                 /**
-                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                  * @example "default";r=1187;t=42
                  */
                 RateLimit?: string;
                 /**
-                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                  * @example "default";q=1200;w=60
                  */
                 "RateLimit-Policy"?: string;
                 /**
-                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                  * @example req-0196f3a1c2d4
                  */
                 "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -3862,7 +3889,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The document is still as the `ETag` in `If-None-Match` says. No body. */
+        /** @description The document still matches the `ETag` in `If-None-Match`. No body. */
         NotModifiedNegotiated: {
             headers: {
                 /**
@@ -3871,22 +3898,22 @@ export interface components {
                  */
                 ETag: string;
                 /**
-                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                  * @example "default";r=1187;t=42
                  */
                 RateLimit?: string;
                 /**
-                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                  * @example "default";q=1200;w=60
                  */
                 "RateLimit-Policy"?: string;
                 /**
-                 * @description The answer depends on what `Accept` asks for.
+                 * @description The response depends on the `Accept` header.
                  * @example Accept
                  */
                 Vary: "Accept";
                 /**
-                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                  * @example req-0196f3a1c2d4
                  */
                 "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -3894,11 +3921,11 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The request is not a valid token request, RFC 6749 section 5.2. */
+        /** @description The token request is not valid, RFC 6749 section 5.2. */
         OAuthBadRequest: {
             headers: {
                 /**
-                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                  * @example req-0196f3a1c2d4
                  */
                 "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -3908,16 +3935,16 @@ export interface components {
                 "application/json": components["schemas"]["OAuthError"];
             };
         };
-        /** @description The client is unknown, disabled, or its secret is wrong. */
+        /** @description The client is unknown or disabled, or its secret is wrong. */
         OAuthUnauthorized: {
             headers: {
                 /**
-                 * @description How to authenticate: `Bearer`, with what was wrong with the token that was sent (RFC 6750, section 3), or `Basic` at the token endpoint.
-                 * @example Bearer error="invalid_token", error_description="The access token is not valid, expired, or its client is disabled."
+                 * @description How to authenticate: `Bearer`, with the reason when a token was not accepted (RFC 6750, section 3), or `Basic` at the token endpoint.
+                 * @example Bearer error="invalid_token", error_description="The access token is invalid or expired, or its client is disabled."
                  */
                 "WWW-Authenticate": string;
                 /**
-                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                  * @example req-0196f3a1c2d4
                  */
                 "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -3927,21 +3954,21 @@ export interface components {
                 "application/json": components["schemas"]["OAuthError"];
             };
         };
-        /** @description The body, a query parameter or a header is not valid. `errors` lists every fault. Nothing was changed. */
+        /** @description The body, a query parameter or a header is not valid. `errors` lists every error. Nothing was changed. */
         ParameterError: {
             headers: {
                 /**
-                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                  * @example "default";r=1187;t=42
                  */
                 RateLimit?: string;
                 /**
-                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                  * @example "default";q=1200;w=60
                  */
                 "RateLimit-Policy"?: string;
                 /**
-                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                  * @example req-0196f3a1c2d4
                  */
                 "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -3951,21 +3978,21 @@ export interface components {
                 "application/problem+json": components["schemas"]["Error"];
             };
         };
-        /** @description The body is larger than the service reads. */
+        /** @description The body is larger than this operation accepts. */
         PayloadTooLarge: {
             headers: {
                 /**
-                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                  * @example "default";r=1187;t=42
                  */
                 RateLimit?: string;
                 /**
-                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                  * @example "default";q=1200;w=60
                  */
                 "RateLimit-Policy"?: string;
                 /**
-                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                  * @example req-0196f3a1c2d4
                  */
                 "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -3975,21 +4002,21 @@ export interface components {
                 "application/problem+json": components["schemas"]["Error"];
             };
         };
-        /** @description The record no longer has the `ETag` of `If-Match`. Nothing was changed. Read it again and decide anew. */
+        /** @description The record no longer matches the `ETag` in `If-Match`. Nothing was changed. Read the record again before you retry. */
         PreconditionFailed: {
             headers: {
                 /**
-                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                  * @example "default";r=1187;t=42
                  */
                 RateLimit?: string;
                 /**
-                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                  * @example "default";q=1200;w=60
                  */
                 "RateLimit-Policy"?: string;
                 /**
-                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                  * @example req-0196f3a1c2d4
                  */
                 "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -3999,33 +4026,33 @@ export interface components {
                 "application/problem+json": components["schemas"]["Error"];
             };
         };
-        /** @description Received. Any other 2xx says the same. The body is not read. */
+        /** @description Received. Any other 2xx status means the same. The body is ignored. */
         Received: {
             headers: {
                 [name: string]: unknown;
             };
             content?: never;
         };
-        /** @description The service cannot reach its database. Wait as long as `Retry-After` says, then try again. */
+        /** @description The service cannot reach its database. Wait as long as `Retry-After` says, then retry. */
         ServiceUnavailable: {
             headers: {
                 /**
-                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                  * @example "default";r=1187;t=42
                  */
                 RateLimit?: string;
                 /**
-                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                  * @example "default";q=1200;w=60
                  */
                 "RateLimit-Policy"?: string;
                 /**
-                 * @description Seconds to wait before the next try.
+                 * @description Seconds to wait before retrying.
                  * @example 12
                  */
                 "Retry-After": number;
                 /**
-                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                  * @example req-0196f3a1c2d4
                  */
                 "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -4035,33 +4062,33 @@ export interface components {
                 "application/problem+json": components["schemas"]["Error"];
             };
         };
-        /** @description Stop sending to this endpoint. It is disabled at once, with the reason `gone`. */
+        /** @description Stops sending to this endpoint. It is disabled immediately, with the reason `gone`. */
         StopSending: {
             headers: {
                 [name: string]: unknown;
             };
             content?: never;
         };
-        /** @description The quota is used up. Wait as long as `Retry-After` says. Nothing was changed. */
+        /** @description The quota is used up. Wait as long as `Retry-After` says, then retry. Nothing was changed. */
         TooManyRequests: {
             headers: {
                 /**
-                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                  * @example "default";r=1187;t=42
                  */
                 RateLimit?: string;
                 /**
-                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                  * @example "default";q=1200;w=60
                  */
                 "RateLimit-Policy"?: string;
                 /**
-                 * @description Seconds to wait before the next try.
+                 * @description Seconds to wait before retrying.
                  * @example 12
                  */
                 "Retry-After": number;
                 /**
-                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                  * @example req-0196f3a1c2d4
                  */
                 "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -4071,16 +4098,16 @@ export interface components {
                 "application/problem+json": components["schemas"]["Error"];
             };
         };
-        /** @description There is no token, or it is not accepted. Get a new one and try again. */
+        /** @description The token is missing or not accepted. Get a new one and retry. */
         Unauthorized: {
             headers: {
                 /**
-                 * @description How to authenticate: `Bearer`, with what was wrong with the token that was sent (RFC 6750, section 3), or `Basic` at the token endpoint.
-                 * @example Bearer error="invalid_token", error_description="The access token is not valid, expired, or its client is disabled."
+                 * @description How to authenticate: `Bearer`, with the reason when a token was not accepted (RFC 6750, section 3), or `Basic` at the token endpoint.
+                 * @example Bearer error="invalid_token", error_description="The access token is invalid or expired, or its client is disabled."
                  */
                 "WWW-Authenticate": string;
                 /**
-                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                  * @example req-0196f3a1c2d4
                  */
                 "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -4090,21 +4117,21 @@ export interface components {
                 "application/problem+json": components["schemas"]["Error"];
             };
         };
-        /** @description Any other problem. Report it with its `request_id` if it stays. */
+        /** @description Any other error. If it persists, report it with its `request_id`. */
         UnexpectedError: {
             headers: {
                 /**
-                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                  * @example "default";r=1187;t=42
                  */
                 RateLimit?: string;
                 /**
-                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                  * @example "default";q=1200;w=60
                  */
                 "RateLimit-Policy"?: string;
                 /**
-                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                  * @example req-0196f3a1c2d4
                  */
                 "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -4114,21 +4141,21 @@ export interface components {
                 "application/problem+json": components["schemas"]["Error"];
             };
         };
-        /** @description The `Content-Type` is not one this operation takes. */
+        /** @description This operation does not accept the `Content-Type`. */
         UnsupportedMediaType: {
             headers: {
                 /**
-                 * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                  * @example "default";r=1187;t=42
                  */
                 RateLimit?: string;
                 /**
-                 * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                 * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                  * @example "default";q=1200;w=60
                  */
                 "RateLimit-Policy"?: string;
                 /**
-                 * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                  * @example req-0196f3a1c2d4
                  */
                 "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -4141,17 +4168,17 @@ export interface components {
     };
     parameters: {
         /**
-         * @description Only menus that are in use (`true`) or out of use (`false`).
+         * @description Only menus that are active (`true`) or inactive (`false`).
          * @example true
          */
         ActiveFilter: boolean;
         /**
-         * @description Only events after this one in the feed: the last that the feed gave you. Leave it out to begin with the oldest that is kept. On later pages `cursor` counts in its place.
+         * @description Only events after this one: the last event that you received from the feed. Omit it to start with the oldest event that is kept. On later pages, `cursor` takes its place.
          * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
          */
         AfterEventFilter: components["schemas"]["EventId"];
         /**
-         * @description Only items that declare allergens, and not this one. Repeat the parameter to rule out several. Letter case is ignored. Items with an empty `allergens` list are left out, because an empty list declares nothing. This is a search aid and no assurance of safety.
+         * @description Only items that declare allergens, but not this one. Repeat the parameter to exclude several. Ignores letter case. Items with an empty `allergens` list are left out, because an empty list declares nothing. This is a search aid, not a guarantee of safety.
          * @example [
          *       "peanuts",
          *       "tree_nuts"
@@ -4159,32 +4186,32 @@ export interface components {
          */
         AllergenFreeFilter: components["schemas"]["Label"][];
         /**
-         * @description Only items that can be ordered now (`true`) or cannot (`false`).
+         * @description Only items that can be ordered now (`true`) or cannot be ordered (`false`).
          * @example false
          */
         AvailableFilter: boolean;
         /**
-         * @description Only items of this category.
+         * @description Only items in this category.
          * @example 12
          */
         CategoryFilter: components["schemas"]["Id"];
         /**
-         * @description Identifier of the category. A value that is not a valid identifier is answered 404.
+         * @description Identifier of the category. An invalid identifier returns 404.
          * @example 12
          */
         CategoryId: components["schemas"]["Id"];
         /**
-         * @description Identifier of the event, the same on every attempt. Drop what you have already seen.
+         * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
          * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
          */
         DeliveryEventId: components["schemas"]["EventId"];
         /**
-         * @description Identifier of the delivery. A value that is not a valid identifier is answered 404.
+         * @description Identifier of the delivery. An invalid identifier returns 404.
          * @example 9001
          */
         DeliveryId: components["schemas"]["Id"];
         /**
-         * @description `v1,` and the base64 HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}` under the endpoint's secret (the bytes after `whsec_`, decoded). After a rotation there are two, separated by a space: accept either.
+         * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
          * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
          */
         DeliverySignature: string;
@@ -4194,12 +4221,12 @@ export interface components {
          */
         DeliveryStateFilter: components["schemas"]["DeliveryState"];
         /**
-         * @description When this attempt was made, in Unix seconds. Refuse what is more than five minutes off.
+         * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
          * @example 1773511512
          */
         DeliveryTimestamp: number;
         /**
-         * @description Only items with this dietary tag. Repeat the parameter to ask for several; an item must carry all of them. Tags are compared exactly.
+         * @description Only items with this dietary tag. Repeat the parameter to require several; an item must have all of them. Tags must match exactly.
          * @example [
          *       "vegan",
          *       "gluten_free"
@@ -4207,27 +4234,27 @@ export interface components {
          */
         DietaryTagFilter: components["schemas"]["Label"][];
         /**
-         * @description With `true` nothing is changed; the answer is what would be.
+         * @description With `true`, nothing is changed; the response shows what would change.
          * @example true
          */
         DryRun: boolean;
         /**
-         * @description Identifier of the event. A value that is not a valid identifier is answered 404.
+         * @description Identifier of the event. An invalid identifier returns 404.
          * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
          */
         EventIdInPath: components["schemas"]["EventId"];
         /**
-         * @description Only events of this location, its menus and what is in them.
+         * @description Only events of this location, its menus and their content.
          * @example 2
          */
         EventLocationFilter: components["schemas"]["Id"];
         /**
-         * @description Only events of this menu and of what is in it.
+         * @description Only events of this menu and its content.
          * @example 7
          */
         EventMenuFilter: components["schemas"]["Id"];
         /**
-         * @description Only events of this kind, exactly or all kinds of a resource. Repeat the parameter for several; an event of any of them is shown.
+         * @description Only events of this type, or of all types of one resource, such as `item.*`. Repeat the parameter for several; an event of any of them matches.
          * @example [
          *       "item.*",
          *       "menu.toggled"
@@ -4235,47 +4262,47 @@ export interface components {
          */
         EventTypesFilter: components["schemas"]["EventTypeFilter"][];
         /**
-         * @description Only the item with exactly this identifier of yours.
+         * @description Only the item with exactly this `external_id`.
          * @example POS-1042
          */
         ExternalIdFilter: string;
         /**
-         * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
-         *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
-         *     with `Idempotency-Replayed: true`, and changes nothing.
+         * @description Makes the call safe to repeat. Choose a unique value, preferably a random UUID, and send it again with every retry
+         *     of the same call. The first call is executed. A repeat within 24 hours returns the stored response with
+         *     `Idempotency-Replayed: true` and changes nothing.
          *
-         *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
-         *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
-         *     (`reused`).
+         *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
+         *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
          *
-         *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-         *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
-         *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
+         *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
+         *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+         *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
+         *     attempt.
          * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
          */
         IdempotencyKey: string;
         /**
-         * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+         * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
          * @example "7"
          */
         IfMatch: string;
         /**
-         * @description The `ETag` you hold. When it is still current, the answer is 304 without a body.
+         * @description The `ETag` of your copy. If it is still current, the response is 304 without a body.
          * @example "7"
          */
         IfNoneMatch: string;
         /**
-         * @description Identifier of the item. A value that is not a valid identifier is answered 404.
+         * @description Identifier of the item. An invalid identifier returns 404.
          * @example 42
          */
         ItemId: components["schemas"]["Id"];
         /**
-         * @description Most items on a page. A value above the maximum is refused, not lowered.
+         * @description Maximum number of items per page. A value above the maximum is refused, not lowered.
          * @example 500
          */
         ItemLimit: number;
         /**
-         * @description Most records on a page. A value above the maximum is refused, not lowered.
+         * @description Maximum number of records per page. A value above the maximum is refused, not lowered.
          * @example 50
          */
         Limit: number;
@@ -4285,57 +4312,57 @@ export interface components {
          */
         LocationFilter: components["schemas"]["Id"];
         /**
-         * @description Identifier of the location. A value that is not a valid identifier is answered 404.
+         * @description Identifier of the location. An invalid identifier returns 404.
          * @example 2
          */
         LocationId: components["schemas"]["Id"];
         /**
-         * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+         * @description Identifier of the menu. An invalid identifier returns 404.
          * @example 7
          */
         MenuId: components["schemas"]["Id"];
         /**
-         * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
+         * @description The `next_cursor` of the previous page. Omit it for the first page, and keep the other parameters the same.
          * @example NDI
          */
         PageCursor: components["schemas"]["Cursor"];
         /**
-         * @description Only events of this record, kind and identifier.
+         * @description Only deliveries of events about this record, given as its type and identifier.
          * @example item:42
          */
         RecordFilter: components["schemas"]["RecordName"];
         /**
-         * @description Identifier of the replay. A value that is not a valid identifier is answered 404.
+         * @description Identifier of the replay. An invalid identifier returns 404.
          * @example 3
          */
         ReplayIdInPath: components["schemas"]["Id"];
         /**
-         * @description Only deliveries that were queued at this moment or later, RFC 3339.
+         * @description Only deliveries queued at or after this time, RFC 3339.
          * @example 2026-03-14T18:00:00Z
          */
         SinceFilter: components["schemas"]["Moment"];
         /**
-         * @description Only items whose name or description contains this text. Letter case and character width are ignored.
+         * @description Only items whose name or description contains this text. Ignores letter case and character width.
          * @example salmon
          */
         TextFilter: string;
         /**
-         * @description Only deliveries that were queued before this moment, RFC 3339.
+         * @description Only deliveries queued before this time, RFC 3339.
          * @example 2026-03-14T22:00:00Z
          */
         UntilFilter: components["schemas"]["Moment"];
         /**
-         * @description Only items that changed at this moment or later, RFC 3339. Deleted items are not listed; webhooks tell of them.
+         * @description Only items that changed at or after this time, RFC 3339. Deleted items are not listed; webhooks report them.
          * @example 2026-03-14T18:00:00Z
          */
         UpdatedSinceFilter: string;
         /**
-         * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+         * @description Identifier of the webhook endpoint. An invalid identifier returns 404.
          * @example 5
          */
         WebhookId: components["schemas"]["Id"];
         /**
-         * @description With `true` the document also holds `is_active` of the menu, and `is_available` and `unavailable_until` of its items.
+         * @description With `true`, the document includes `is_active` of the menu, and `is_available` and `unavailable_until` of its items.
          * @example true
          */
         WithAvailability: boolean;
@@ -4343,7 +4370,7 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description A token must not be kept by a cache, RFC 6749 section 5.1.
+         * @description Tokens must not be cached, RFC 6749 section 5.1.
          * @example no-store
          */
         "Cache-Control": "no-store";
@@ -4353,52 +4380,52 @@ export interface components {
          */
         ETag: string;
         /**
-         * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+         * @description `true` when this is the stored response of an earlier call with the same `Idempotency-Key`; absent otherwise.
          * @example true
          */
         "Idempotency-Replayed": string;
         /**
-         * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
+         * @description URL of the next page with `rel="next"`, RFC 8288. Absent on the last page.
          * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
          */
         Link: string;
         /**
-         * @description Address of the new record.
+         * @description URL of the new record.
          * @example /api/v1/webhooks/5
          */
         Location: string;
         /**
-         * @description The same for caches of the HTTP/1.0 age, RFC 6749 section 5.1.
+         * @description The same for HTTP/1.0 caches, RFC 6749 section 5.1.
          * @example no-cache
          */
         Pragma: "no-cache";
         /**
-         * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+         * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
          * @example "default";r=1187;t=42
          */
         RateLimit: string;
         /**
-         * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+         * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
          * @example "default";q=1200;w=60
          */
         "RateLimit-Policy": string;
         /**
-         * @description Seconds to wait before the next try.
+         * @description Seconds to wait before retrying.
          * @example 12
          */
         "Retry-After": number;
         /**
-         * @description The answer depends on what `Accept` asks for.
+         * @description The response depends on the `Accept` header.
          * @example Accept
          */
         Vary: "Accept";
         /**
-         * @description How to authenticate: `Bearer`, with what was wrong with the token that was sent (RFC 6750, section 3), or `Basic` at the token endpoint.
-         * @example Bearer error="invalid_token", error_description="The access token is not valid, expired, or its client is disabled."
+         * @description How to authenticate: `Bearer`, with the reason when a token was not accepted (RFC 6750, section 3), or `Basic` at the token endpoint.
+         * @example Bearer error="invalid_token", error_description="The access token is invalid or expired, or its client is disabled."
          */
         "WWW-Authenticate": string;
         /**
-         * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+         * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
          * @example req-0196f3a1c2d4
          */
         "X-Request-Id": components["schemas"]["RequestId"];
@@ -4411,32 +4438,32 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only events after this one in the feed: the last that the feed gave you. Leave it out to begin with the oldest that is kept. On later pages `cursor` counts in its place.
+                 * @description Only events after this one: the last event that you received from the feed. Omit it to start with the oldest event that is kept. On later pages, `cursor` takes its place.
                  * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                  */
                 after_event_id?: components["parameters"]["AfterEventFilter"];
                 /**
-                 * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
+                 * @description The `next_cursor` of the previous page. Omit it for the first page, and keep the other parameters the same.
                  * @example NDI
                  */
                 cursor?: components["parameters"]["PageCursor"];
                 /**
-                 * @description Most records on a page. A value above the maximum is refused, not lowered.
+                 * @description Maximum number of records per page. A value above the maximum is refused, not lowered.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Only events of this location, its menus and what is in them.
+                 * @description Only events of this location, its menus and their content.
                  * @example 2
                  */
                 location_id?: components["parameters"]["EventLocationFilter"];
                 /**
-                 * @description Only events of this menu and of what is in it.
+                 * @description Only events of this menu and its content.
                  * @example 7
                  */
                 menu_id?: components["parameters"]["EventMenuFilter"];
                 /**
-                 * @description Only events of this kind, exactly or all kinds of a resource. Repeat the parameter for several; an event of any of them is shown.
+                 * @description Only events of this type, or of all types of one resource, such as `item.*`. Repeat the parameter for several; an event of any of them matches.
                  * @example [
                  *       "item.*",
                  *       "menu.toggled"
@@ -4450,26 +4477,26 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page. */
+            /** @description One page of events. */
             200: {
                 headers: {
                     /**
-                     * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
+                     * @description URL of the next page with `rel="next"`, RFC 8288. Absent on the last page.
                      * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -4493,7 +4520,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Identifier of the event. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the event. An invalid identifier returns 404.
                  * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                  */
                 event_id: components["parameters"]["EventIdInPath"];
@@ -4506,17 +4533,17 @@ export interface operations {
             200: {
                 headers: {
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -4538,12 +4565,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
+                 * @description The `next_cursor` of the previous page. Omit it for the first page, and keep the other parameters the same.
                  * @example NDI
                  */
                 cursor?: components["parameters"]["PageCursor"];
                 /**
-                 * @description Most records on a page. A value above the maximum is refused, not lowered.
+                 * @description Maximum number of records per page. A value above the maximum is refused, not lowered.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
@@ -4554,26 +4581,26 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page. */
+            /** @description One page of locations. */
             200: {
                 headers: {
                     /**
-                     * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
+                     * @description URL of the next page with `rel="next"`, RFC 8288. Absent on the last page.
                      * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -4596,17 +4623,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
-                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
-                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 * @description Makes the call safe to repeat. Choose a unique value, preferably a random UUID, and send it again with every retry
+                 *     of the same call. The first call is executed. A repeat within 24 hours returns the stored response with
+                 *     `Idempotency-Replayed: true` and changes nothing.
                  *
-                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
-                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
-                 *     (`reused`).
+                 *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
+                 *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
                  *
-                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
-                 *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
+                 *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
+                 *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
+                 *     attempt.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4620,7 +4647,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The location. */
+            /** @description The new location. */
             201: {
                 headers: {
                     /**
@@ -4629,27 +4656,27 @@ export interface operations {
                      */
                     ETag: string;
                     /**
-                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @description `true` when this is the stored response of an earlier call with the same `Idempotency-Key`; absent otherwise.
                      * @example true
                      */
                     "Idempotency-Replayed"?: string;
                     /**
-                     * @description Address of the new record.
+                     * @description URL of the new record.
                      * @example /api/v1/webhooks/5
                      */
                     Location: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -4675,14 +4702,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` you hold. When it is still current, the answer is 304 without a body.
+                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body.
                  * @example "7"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description Identifier of the location. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the location. An invalid identifier returns 404.
                  * @example 2
                  */
                 location_id: components["parameters"]["LocationId"];
@@ -4700,17 +4727,17 @@ export interface operations {
                      */
                     ETag: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -4734,14 +4761,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description Identifier of the location. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the location. An invalid identifier returns 404.
                  * @example 2
                  */
                 location_id: components["parameters"]["LocationId"];
@@ -4754,7 +4781,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The location after the change. */
+            /** @description The updated location. */
             200: {
                 headers: {
                     /**
@@ -4763,17 +4790,17 @@ export interface operations {
                      */
                     ETag: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -4800,14 +4827,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description Identifier of the location. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the location. An invalid identifier returns 404.
                  * @example 2
                  */
                 location_id: components["parameters"]["LocationId"];
@@ -4816,21 +4843,21 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The location is gone. No body. */
+            /** @description The location is deleted. No body. */
             204: {
                 headers: {
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -4852,17 +4879,17 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
+                 * @description The `next_cursor` of the previous page. Omit it for the first page, and keep the other parameters the same.
                  * @example NDI
                  */
                 cursor?: components["parameters"]["PageCursor"];
                 /**
-                 * @description Only menus that are in use (`true`) or out of use (`false`).
+                 * @description Only menus that are active (`true`) or inactive (`false`).
                  * @example true
                  */
                 is_active?: components["parameters"]["ActiveFilter"];
                 /**
-                 * @description Most records on a page. A value above the maximum is refused, not lowered.
+                 * @description Maximum number of records per page. A value above the maximum is refused, not lowered.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
@@ -4878,26 +4905,26 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page. */
+            /** @description One page of menus. */
             200: {
                 headers: {
                     /**
-                     * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
+                     * @description URL of the next page with `rel="next"`, RFC 8288. Absent on the last page.
                      * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -4920,17 +4947,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
-                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
-                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 * @description Makes the call safe to repeat. Choose a unique value, preferably a random UUID, and send it again with every retry
+                 *     of the same call. The first call is executed. A repeat within 24 hours returns the stored response with
+                 *     `Idempotency-Replayed: true` and changes nothing.
                  *
-                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
-                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
-                 *     (`reused`).
+                 *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
+                 *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
                  *
-                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
-                 *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
+                 *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
+                 *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
+                 *     attempt.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -4944,7 +4971,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The menu. */
+            /** @description The new menu. */
             201: {
                 headers: {
                     /**
@@ -4953,27 +4980,27 @@ export interface operations {
                      */
                     ETag: string;
                     /**
-                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @description `true` when this is the stored response of an earlier call with the same `Idempotency-Key`; absent otherwise.
                      * @example true
                      */
                     "Idempotency-Replayed"?: string;
                     /**
-                     * @description Address of the new record.
+                     * @description URL of the new record.
                      * @example /api/v1/webhooks/5
                      */
                     Location: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -4999,14 +5026,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` you hold. When it is still current, the answer is 304 without a body.
+                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body.
                  * @example "7"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the menu. An invalid identifier returns 404.
                  * @example 7
                  */
                 menu_id: components["parameters"]["MenuId"];
@@ -5015,7 +5042,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The menu, its categories and their items. */
+            /** @description The menu with its categories and items. */
             200: {
                 headers: {
                     /**
@@ -5024,17 +5051,17 @@ export interface operations {
                      */
                     ETag: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -5058,14 +5085,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the menu. An invalid identifier returns 404.
                  * @example 7
                  */
                 menu_id: components["parameters"]["MenuId"];
@@ -5078,7 +5105,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The menu after the change. */
+            /** @description The updated menu. */
             200: {
                 headers: {
                     /**
@@ -5087,17 +5114,17 @@ export interface operations {
                      */
                     ETag: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -5124,14 +5151,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the menu. An invalid identifier returns 404.
                  * @example 7
                  */
                 menu_id: components["parameters"]["MenuId"];
@@ -5140,21 +5167,21 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The menu and everything in it are gone. No body. */
+            /** @description The menu and everything in it are deleted. No body. */
             204: {
                 headers: {
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -5176,24 +5203,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
-                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
-                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 * @description Makes the call safe to repeat. Choose a unique value, preferably a random UUID, and send it again with every retry
+                 *     of the same call. The first call is executed. A repeat within 24 hours returns the stored response with
+                 *     `Idempotency-Replayed: true` and changes nothing.
                  *
-                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
-                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
-                 *     (`reused`).
+                 *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
+                 *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
                  *
-                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
-                 *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
+                 *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
+                 *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
+                 *     attempt.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the menu. An invalid identifier returns 404.
                  * @example 7
                  */
                 menu_id: components["parameters"]["MenuId"];
@@ -5206,26 +5233,26 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What became of each row. */
+            /** @description The result of each row. */
             200: {
                 headers: {
                     /**
-                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @description `true` when this is the stored response of an earlier call with the same `Idempotency-Key`; absent otherwise.
                      * @example true
                      */
                     "Idempotency-Replayed"?: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -5251,12 +5278,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
+                 * @description The `next_cursor` of the previous page. Omit it for the first page, and keep the other parameters the same.
                  * @example NDI
                  */
                 cursor?: components["parameters"]["PageCursor"];
                 /**
-                 * @description Most records on a page. A value above the maximum is refused, not lowered.
+                 * @description Maximum number of records per page. A value above the maximum is refused, not lowered.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
@@ -5264,7 +5291,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the menu. An invalid identifier returns 404.
                  * @example 7
                  */
                 menu_id: components["parameters"]["MenuId"];
@@ -5273,26 +5300,26 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page. */
+            /** @description One page of categories. */
             200: {
                 headers: {
                     /**
-                     * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
+                     * @description URL of the next page with `rel="next"`, RFC 8288. Absent on the last page.
                      * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -5316,24 +5343,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
-                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
-                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 * @description Makes the call safe to repeat. Choose a unique value, preferably a random UUID, and send it again with every retry
+                 *     of the same call. The first call is executed. A repeat within 24 hours returns the stored response with
+                 *     `Idempotency-Replayed: true` and changes nothing.
                  *
-                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
-                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
-                 *     (`reused`).
+                 *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
+                 *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
                  *
-                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
-                 *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
+                 *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
+                 *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
+                 *     attempt.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the menu. An invalid identifier returns 404.
                  * @example 7
                  */
                 menu_id: components["parameters"]["MenuId"];
@@ -5346,7 +5373,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The category. */
+            /** @description The new category. */
             201: {
                 headers: {
                     /**
@@ -5355,27 +5382,27 @@ export interface operations {
                      */
                     ETag: string;
                     /**
-                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @description `true` when this is the stored response of an earlier call with the same `Idempotency-Key`; absent otherwise.
                      * @example true
                      */
                     "Idempotency-Replayed"?: string;
                     /**
-                     * @description Address of the new record.
+                     * @description URL of the new record.
                      * @example /api/v1/webhooks/5
                      */
                     Location: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -5402,19 +5429,19 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` you hold. When it is still current, the answer is 304 without a body.
+                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body.
                  * @example "7"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description Identifier of the category. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the category. An invalid identifier returns 404.
                  * @example 12
                  */
                 category_id: components["parameters"]["CategoryId"];
                 /**
-                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the menu. An invalid identifier returns 404.
                  * @example 7
                  */
                 menu_id: components["parameters"]["MenuId"];
@@ -5423,7 +5450,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The category and its items. */
+            /** @description The category with its items. */
             200: {
                 headers: {
                     /**
@@ -5432,17 +5459,17 @@ export interface operations {
                      */
                     ETag: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -5466,19 +5493,19 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description Identifier of the category. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the category. An invalid identifier returns 404.
                  * @example 12
                  */
                 category_id: components["parameters"]["CategoryId"];
                 /**
-                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the menu. An invalid identifier returns 404.
                  * @example 7
                  */
                 menu_id: components["parameters"]["MenuId"];
@@ -5491,7 +5518,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The category after the change. */
+            /** @description The updated category. */
             200: {
                 headers: {
                     /**
@@ -5500,17 +5527,17 @@ export interface operations {
                      */
                     ETag: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -5537,19 +5564,19 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description Identifier of the category. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the category. An invalid identifier returns 404.
                  * @example 12
                  */
                 category_id: components["parameters"]["CategoryId"];
                 /**
-                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the menu. An invalid identifier returns 404.
                  * @example 7
                  */
                 menu_id: components["parameters"]["MenuId"];
@@ -5558,21 +5585,21 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The category and its items are gone. No body. */
+            /** @description The category and its items are deleted. No body. */
             204: {
                 headers: {
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -5593,21 +5620,21 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` the document also holds `is_active` of the menu, and `is_available` and `unavailable_until` of its items.
+                 * @description With `true`, the document includes `is_active` of the menu, and `is_available` and `unavailable_until` of its items.
                  * @example true
                  */
                 availability?: components["parameters"]["WithAvailability"];
             };
             header?: {
                 /**
-                 * @description The `ETag` you hold. When it is still current, the answer is 304 without a body.
+                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body.
                  * @example "7"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the menu. An invalid identifier returns 404.
                  * @example 7
                  */
                 menu_id: components["parameters"]["MenuId"];
@@ -5625,22 +5652,22 @@ export interface operations {
                      */
                     ETag: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description The answer depends on what `Accept` asks for.
+                     * @description The response depends on the `Accept` header.
                      * @example Accept
                      */
                     Vary: "Accept";
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -5666,21 +5693,21 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description With `true` nothing is changed; the answer is what would be.
+                 * @description With `true`, nothing is changed; the response shows what would change.
                  * @example true
                  */
                 dry_run?: components["parameters"]["DryRun"];
             };
             header?: {
                 /**
-                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the menu. An invalid identifier returns 404.
                  * @example 7
                  */
                 menu_id: components["parameters"]["MenuId"];
@@ -5694,7 +5721,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What changed, or with `dry_run` would change. The `ETag` is that of the menu after this call. */
+            /** @description What changed or, with `dry_run`, what would change. The `ETag` is that of the menu after this call. */
             200: {
                 headers: {
                     /**
@@ -5703,17 +5730,17 @@ export interface operations {
                      */
                     ETag: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -5739,7 +5766,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only items that declare allergens, and not this one. Repeat the parameter to rule out several. Letter case is ignored. Items with an empty `allergens` list are left out, because an empty list declares nothing. This is a search aid and no assurance of safety.
+                 * @description Only items that declare allergens, but not this one. Repeat the parameter to exclude several. Ignores letter case. Items with an empty `allergens` list are left out, because an empty list declares nothing. This is a search aid, not a guarantee of safety.
                  * @example [
                  *       "peanuts",
                  *       "tree_nuts"
@@ -5747,17 +5774,17 @@ export interface operations {
                  */
                 allergen_free?: components["parameters"]["AllergenFreeFilter"];
                 /**
-                 * @description Only items of this category.
+                 * @description Only items in this category.
                  * @example 12
                  */
                 category_id?: components["parameters"]["CategoryFilter"];
                 /**
-                 * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
+                 * @description The `next_cursor` of the previous page. Omit it for the first page, and keep the other parameters the same.
                  * @example NDI
                  */
                 cursor?: components["parameters"]["PageCursor"];
                 /**
-                 * @description Only items with this dietary tag. Repeat the parameter to ask for several; an item must carry all of them. Tags are compared exactly.
+                 * @description Only items with this dietary tag. Repeat the parameter to require several; an item must have all of them. Tags must match exactly.
                  * @example [
                  *       "vegan",
                  *       "gluten_free"
@@ -5765,27 +5792,27 @@ export interface operations {
                  */
                 dietary_tag?: components["parameters"]["DietaryTagFilter"];
                 /**
-                 * @description Only the item with exactly this identifier of yours.
+                 * @description Only the item with exactly this `external_id`.
                  * @example POS-1042
                  */
                 external_id?: components["parameters"]["ExternalIdFilter"];
                 /**
-                 * @description Only items that can be ordered now (`true`) or cannot (`false`).
+                 * @description Only items that can be ordered now (`true`) or cannot be ordered (`false`).
                  * @example false
                  */
                 is_available?: components["parameters"]["AvailableFilter"];
                 /**
-                 * @description Most items on a page. A value above the maximum is refused, not lowered.
+                 * @description Maximum number of items per page. A value above the maximum is refused, not lowered.
                  * @example 500
                  */
                 limit?: components["parameters"]["ItemLimit"];
                 /**
-                 * @description Only items whose name or description contains this text. Letter case and character width are ignored.
+                 * @description Only items whose name or description contains this text. Ignores letter case and character width.
                  * @example salmon
                  */
                 q?: components["parameters"]["TextFilter"];
                 /**
-                 * @description Only items that changed at this moment or later, RFC 3339. Deleted items are not listed; webhooks tell of them.
+                 * @description Only items that changed at or after this time, RFC 3339. Deleted items are not listed; webhooks report them.
                  * @example 2026-03-14T18:00:00Z
                  */
                 updated_since?: components["parameters"]["UpdatedSinceFilter"];
@@ -5793,7 +5820,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the menu. An invalid identifier returns 404.
                  * @example 7
                  */
                 menu_id: components["parameters"]["MenuId"];
@@ -5802,26 +5829,26 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page. */
+            /** @description One page of items. */
             200: {
                 headers: {
                     /**
-                     * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
+                     * @description URL of the next page with `rel="next"`, RFC 8288. Absent on the last page.
                      * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -5845,24 +5872,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
-                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
-                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 * @description Makes the call safe to repeat. Choose a unique value, preferably a random UUID, and send it again with every retry
+                 *     of the same call. The first call is executed. A repeat within 24 hours returns the stored response with
+                 *     `Idempotency-Replayed: true` and changes nothing.
                  *
-                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
-                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
-                 *     (`reused`).
+                 *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
+                 *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
                  *
-                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
-                 *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
+                 *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
+                 *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
+                 *     attempt.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the menu. An invalid identifier returns 404.
                  * @example 7
                  */
                 menu_id: components["parameters"]["MenuId"];
@@ -5875,7 +5902,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The item. */
+            /** @description The new item. */
             201: {
                 headers: {
                     /**
@@ -5884,27 +5911,27 @@ export interface operations {
                      */
                     ETag: string;
                     /**
-                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @description `true` when this is the stored response of an earlier call with the same `Idempotency-Key`; absent otherwise.
                      * @example true
                      */
                     "Idempotency-Replayed"?: string;
                     /**
-                     * @description Address of the new record.
+                     * @description URL of the new record.
                      * @example /api/v1/webhooks/5
                      */
                     Location: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -5931,19 +5958,19 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` you hold. When it is still current, the answer is 304 without a body.
+                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body.
                  * @example "7"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description Identifier of the item. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the item. An invalid identifier returns 404.
                  * @example 42
                  */
                 item_id: components["parameters"]["ItemId"];
                 /**
-                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the menu. An invalid identifier returns 404.
                  * @example 7
                  */
                 menu_id: components["parameters"]["MenuId"];
@@ -5961,17 +5988,17 @@ export interface operations {
                      */
                     ETag: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -5995,19 +6022,19 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description Identifier of the item. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the item. An invalid identifier returns 404.
                  * @example 42
                  */
                 item_id: components["parameters"]["ItemId"];
                 /**
-                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the menu. An invalid identifier returns 404.
                  * @example 7
                  */
                 menu_id: components["parameters"]["MenuId"];
@@ -6020,7 +6047,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The item after the change. */
+            /** @description The updated item. */
             200: {
                 headers: {
                     /**
@@ -6029,17 +6056,17 @@ export interface operations {
                      */
                     ETag: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -6066,19 +6093,19 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description Identifier of the item. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the item. An invalid identifier returns 404.
                  * @example 42
                  */
                 item_id: components["parameters"]["ItemId"];
                 /**
-                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the menu. An invalid identifier returns 404.
                  * @example 7
                  */
                 menu_id: components["parameters"]["MenuId"];
@@ -6087,21 +6114,21 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The item is gone. No body. */
+            /** @description The item is deleted. No body. */
             204: {
                 headers: {
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -6123,34 +6150,34 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
-                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
-                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 * @description Makes the call safe to repeat. Choose a unique value, preferably a random UUID, and send it again with every retry
+                 *     of the same call. The first call is executed. A repeat within 24 hours returns the stored response with
+                 *     `Idempotency-Replayed: true` and changes nothing.
                  *
-                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
-                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
-                 *     (`reused`).
+                 *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
+                 *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
                  *
-                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
-                 *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
+                 *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
+                 *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
+                 *     attempt.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description Identifier of the item. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the item. An invalid identifier returns 404.
                  * @example 42
                  */
                 item_id: components["parameters"]["ItemId"];
                 /**
-                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the menu. An invalid identifier returns 404.
                  * @example 7
                  */
                 menu_id: components["parameters"]["MenuId"];
@@ -6159,7 +6186,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The item after the change. */
+            /** @description The updated item. */
             200: {
                 headers: {
                     /**
@@ -6168,22 +6195,22 @@ export interface operations {
                      */
                     ETag: string;
                     /**
-                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @description `true` when this is the stored response of an earlier call with the same `Idempotency-Key`; absent otherwise.
                      * @example true
                      */
                     "Idempotency-Replayed"?: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -6209,14 +6236,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the menu. An invalid identifier returns 404.
                  * @example 7
                  */
                 menu_id: components["parameters"]["MenuId"];
@@ -6229,7 +6256,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The menu after the change. */
+            /** @description The updated menu. */
             200: {
                 headers: {
                     /**
@@ -6238,17 +6265,17 @@ export interface operations {
                      */
                     ETag: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -6275,29 +6302,29 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
-                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
-                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 * @description Makes the call safe to repeat. Choose a unique value, preferably a random UUID, and send it again with every retry
+                 *     of the same call. The first call is executed. A repeat within 24 hours returns the stored response with
+                 *     `Idempotency-Replayed: true` and changes nothing.
                  *
-                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
-                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
-                 *     (`reused`).
+                 *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
+                 *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
                  *
-                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
-                 *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
+                 *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
+                 *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
+                 *     attempt.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description Identifier of the menu. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the menu. An invalid identifier returns 404.
                  * @example 7
                  */
                 menu_id: components["parameters"]["MenuId"];
@@ -6306,7 +6333,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The menu after the change. */
+            /** @description The updated menu. */
             200: {
                 headers: {
                     /**
@@ -6315,22 +6342,22 @@ export interface operations {
                      */
                     ETag: string;
                     /**
-                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @description `true` when this is the stored response of an earlier call with the same `Idempotency-Key`; absent otherwise.
                      * @example true
                      */
                     "Idempotency-Replayed"?: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -6364,21 +6391,21 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The token. */
+            /** @description The access token. */
             200: {
                 headers: {
                     /**
-                     * @description A token must not be kept by a cache, RFC 6749 section 5.1.
+                     * @description Tokens must not be cached, RFC 6749 section 5.1.
                      * @example no-store
                      */
                     "Cache-Control": "no-store";
                     /**
-                     * @description The same for caches of the HTTP/1.0 age, RFC 6749 section 5.1.
+                     * @description The same for HTTP/1.0 caches, RFC 6749 section 5.1.
                      * @example no-cache
                      */
                     Pragma: "no-cache";
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -6401,12 +6428,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
+                 * @description The `next_cursor` of the previous page. Omit it for the first page, and keep the other parameters the same.
                  * @example NDI
                  */
                 cursor?: components["parameters"]["PageCursor"];
                 /**
-                 * @description Most records on a page. A value above the maximum is refused, not lowered.
+                 * @description Maximum number of records per page. A value above the maximum is refused, not lowered.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
@@ -6417,26 +6444,26 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page. */
+            /** @description One page of endpoints. */
             200: {
                 headers: {
                     /**
-                     * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
+                     * @description URL of the next page with `rel="next"`, RFC 8288. Absent on the last page.
                      * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -6459,17 +6486,17 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
-                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
-                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 * @description Makes the call safe to repeat. Choose a unique value, preferably a random UUID, and send it again with every retry
+                 *     of the same call. The first call is executed. A repeat within 24 hours returns the stored response with
+                 *     `Idempotency-Replayed: true` and changes nothing.
                  *
-                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
-                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
-                 *     (`reused`).
+                 *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
+                 *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
                  *
-                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
-                 *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
+                 *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
+                 *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
+                 *     attempt.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
@@ -6483,7 +6510,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The endpoint, with its secret. */
+            /** @description The new endpoint with its secret. */
             201: {
                 headers: {
                     /**
@@ -6492,27 +6519,27 @@ export interface operations {
                      */
                     ETag: string;
                     /**
-                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @description `true` when this is the stored response of an earlier call with the same `Idempotency-Key`; absent otherwise.
                      * @example true
                      */
                     "Idempotency-Replayed"?: string;
                     /**
-                     * @description Address of the new record.
+                     * @description URL of the new record.
                      * @example /api/v1/webhooks/5
                      */
                     Location: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -6538,14 +6565,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` you hold. When it is still current, the answer is 304 without a body.
+                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body.
                  * @example "7"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
             };
             path: {
                 /**
-                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the webhook endpoint. An invalid identifier returns 404.
                  * @example 5
                  */
                 webhook_id: components["parameters"]["WebhookId"];
@@ -6563,17 +6590,17 @@ export interface operations {
                      */
                     ETag: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -6597,14 +6624,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the webhook endpoint. An invalid identifier returns 404.
                  * @example 5
                  */
                 webhook_id: components["parameters"]["WebhookId"];
@@ -6617,7 +6644,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The endpoint after the change. */
+            /** @description The updated endpoint. */
             200: {
                 headers: {
                     /**
@@ -6626,17 +6653,17 @@ export interface operations {
                      */
                     ETag: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -6663,14 +6690,14 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the webhook endpoint. An invalid identifier returns 404.
                  * @example 5
                  */
                 webhook_id: components["parameters"]["WebhookId"];
@@ -6679,21 +6706,21 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The endpoint is gone. No body. */
+            /** @description The endpoint is deleted. No body. */
             204: {
                 headers: {
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -6714,22 +6741,22 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The `next_cursor` of the page before. Leave it out for the first page, and keep the other parameters as they were.
+                 * @description The `next_cursor` of the previous page. Omit it for the first page, and keep the other parameters the same.
                  * @example NDI
                  */
                 cursor?: components["parameters"]["PageCursor"];
                 /**
-                 * @description Most records on a page. A value above the maximum is refused, not lowered.
+                 * @description Maximum number of records per page. A value above the maximum is refused, not lowered.
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Only events of this record, kind and identifier.
+                 * @description Only deliveries of events about this record, given as its type and identifier.
                  * @example item:42
                  */
                 record?: components["parameters"]["RecordFilter"];
                 /**
-                 * @description Only deliveries that were queued at this moment or later, RFC 3339.
+                 * @description Only deliveries queued at or after this time, RFC 3339.
                  * @example 2026-03-14T18:00:00Z
                  */
                 since?: components["parameters"]["SinceFilter"];
@@ -6739,7 +6766,7 @@ export interface operations {
                  */
                 state?: components["parameters"]["DeliveryStateFilter"];
                 /**
-                 * @description Only events of this kind, exactly or all kinds of a resource. Repeat the parameter for several; an event of any of them is shown.
+                 * @description Only events of this type, or of all types of one resource, such as `item.*`. Repeat the parameter for several; an event of any of them matches.
                  * @example [
                  *       "item.*",
                  *       "menu.toggled"
@@ -6747,7 +6774,7 @@ export interface operations {
                  */
                 type?: components["parameters"]["EventTypesFilter"];
                 /**
-                 * @description Only deliveries that were queued before this moment, RFC 3339.
+                 * @description Only deliveries queued before this time, RFC 3339.
                  * @example 2026-03-14T22:00:00Z
                  */
                 until?: components["parameters"]["UntilFilter"];
@@ -6755,7 +6782,7 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the webhook endpoint. An invalid identifier returns 404.
                  * @example 5
                  */
                 webhook_id: components["parameters"]["WebhookId"];
@@ -6764,26 +6791,26 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description One page. */
+            /** @description One page of deliveries. */
             200: {
                 headers: {
                     /**
-                     * @description The address of the next page with `rel="next"`, RFC 8288. Absent on the last page.
+                     * @description URL of the next page with `rel="next"`, RFC 8288. Absent on the last page.
                      * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
                      */
                     Link?: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -6808,12 +6835,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Identifier of the delivery. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the delivery. An invalid identifier returns 404.
                  * @example 9001
                  */
                 delivery_id: components["parameters"]["DeliveryId"];
                 /**
-                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the webhook endpoint. An invalid identifier returns 404.
                  * @example 5
                  */
                 webhook_id: components["parameters"]["WebhookId"];
@@ -6826,17 +6853,17 @@ export interface operations {
             200: {
                 headers: {
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -6859,29 +6886,29 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
-                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
-                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 * @description Makes the call safe to repeat. Choose a unique value, preferably a random UUID, and send it again with every retry
+                 *     of the same call. The first call is executed. A repeat within 24 hours returns the stored response with
+                 *     `Idempotency-Replayed: true` and changes nothing.
                  *
-                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
-                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
-                 *     (`reused`).
+                 *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
+                 *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
                  *
-                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
-                 *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
+                 *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
+                 *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
+                 *     attempt.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description Identifier of the delivery. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the delivery. An invalid identifier returns 404.
                  * @example 9001
                  */
                 delivery_id: components["parameters"]["DeliveryId"];
                 /**
-                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the webhook endpoint. An invalid identifier returns 404.
                  * @example 5
                  */
                 webhook_id: components["parameters"]["WebhookId"];
@@ -6890,26 +6917,26 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The delivery as it waits now. */
+            /** @description The delivery in its new state. */
             202: {
                 headers: {
                     /**
-                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @description `true` when this is the stored response of an earlier call with the same `Idempotency-Key`; absent otherwise.
                      * @example true
                      */
                     "Idempotency-Replayed"?: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -6934,24 +6961,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
-                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
-                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 * @description Makes the call safe to repeat. Choose a unique value, preferably a random UUID, and send it again with every retry
+                 *     of the same call. The first call is executed. A repeat within 24 hours returns the stored response with
+                 *     `Idempotency-Replayed: true` and changes nothing.
                  *
-                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
-                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
-                 *     (`reused`).
+                 *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
+                 *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
                  *
-                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
-                 *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
+                 *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
+                 *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
+                 *     attempt.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the webhook endpoint. An invalid identifier returns 404.
                  * @example 5
                  */
                 webhook_id: components["parameters"]["WebhookId"];
@@ -6964,31 +6991,31 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The replay, which has only begun. */
+            /** @description The replay, which has just started. */
             202: {
                 headers: {
                     /**
-                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @description `true` when this is the stored response of an earlier call with the same `Idempotency-Key`; absent otherwise.
                      * @example true
                      */
                     "Idempotency-Replayed"?: string;
                     /**
-                     * @description Address of the new record.
+                     * @description URL of the new record.
                      * @example /api/v1/webhooks/5
                      */
                     Location: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -7016,12 +7043,12 @@ export interface operations {
             header?: never;
             path: {
                 /**
-                 * @description Identifier of the replay. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the replay. An invalid identifier returns 404.
                  * @example 3
                  */
                 replay_id: components["parameters"]["ReplayIdInPath"];
                 /**
-                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the webhook endpoint. An invalid identifier returns 404.
                  * @example 5
                  */
                 webhook_id: components["parameters"]["WebhookId"];
@@ -7034,17 +7061,17 @@ export interface operations {
             200: {
                 headers: {
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -7067,29 +7094,29 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
-                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
-                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 * @description Makes the call safe to repeat. Choose a unique value, preferably a random UUID, and send it again with every retry
+                 *     of the same call. The first call is executed. A repeat within 24 hours returns the stored response with
+                 *     `Idempotency-Replayed: true` and changes nothing.
                  *
-                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
-                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
-                 *     (`reused`).
+                 *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
+                 *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
                  *
-                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
-                 *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
+                 *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
+                 *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
+                 *     attempt.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description The `ETag` you last saw. When the record has changed since, the answer is 412 and nothing is changed. Without it, the write takes place whatever happened in between.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
             };
             path: {
                 /**
-                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the webhook endpoint. An invalid identifier returns 404.
                  * @example 5
                  */
                 webhook_id: components["parameters"]["WebhookId"];
@@ -7111,22 +7138,22 @@ export interface operations {
                      */
                     ETag: string;
                     /**
-                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @description `true` when this is the stored response of an earlier call with the same `Idempotency-Key`; absent otherwise.
                      * @example true
                      */
                     "Idempotency-Replayed"?: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];
@@ -7154,24 +7181,24 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Makes the call safe to repeat: a value of your own, best a random UUID, that you send again with every
-                 *     repeat of the same call. The first call is carried out; a repeat within 24 hours gets its answer once more,
-                 *     with `Idempotency-Replayed: true`, and changes nothing.
+                 * @description Makes the call safe to repeat. Choose a unique value, preferably a random UUID, and send it again with every retry
+                 *     of the same call. The first call is executed. A repeat within 24 hours returns the stored response with
+                 *     `Idempotency-Replayed: true` and changes nothing.
                  *
-                 *     The key counts for this client and this path. While the first call is under way, a repeat is answered 409
-                 *     (`idempotency_conflict`): try again a moment later. The same key with another body is answered 422
-                 *     (`reused`).
+                 *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
+                 *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
                  *
-                 *     What the operation answered is kept, a refusal such as 404 included. Not kept is what was answered before it
-                 *     began (401, 403 for want of a scope, 413, 415, 422 for a body that does not fit the schema), what asks for
-                 *     another try (409, 429) and every 5xx: nothing was changed then, and a repeat is a new try.
+                 *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
+                 *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
+                 *     attempt.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
             };
             path: {
                 /**
-                 * @description Identifier of the webhook endpoint. A value that is not a valid identifier is answered 404.
+                 * @description Identifier of the webhook endpoint. An invalid identifier returns 404.
                  * @example 5
                  */
                 webhook_id: components["parameters"]["WebhookId"];
@@ -7184,26 +7211,26 @@ export interface operations {
             };
         };
         responses: {
-            /** @description What came of it; a receiver that failed is answered 200 as well. */
+            /** @description The outcome; also when the receiver failed. */
             200: {
                 headers: {
                     /**
-                     * @description `true` when this is the kept answer of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @description `true` when this is the stored response of an earlier call with the same `Idempotency-Key`; absent otherwise.
                      * @example true
                      */
                     "Idempotency-Replayed"?: string;
                     /**
-                     * @description What is left of the quota: `r` requests, until it is full again in `t` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
                      * @example "default";r=1187;t=42
                      */
                     RateLimit?: string;
                     /**
-                     * @description The quota: `q` requests in a window of `w` seconds. A structured field, from the IETF httpapi draft.
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
                      * @example "default";q=1200;w=60
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description Identifier of this request, on every answer. Name it when you report a problem. A request may bring its own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
                      */
                     "X-Request-Id"?: components["schemas"]["RequestId"];

@@ -14,15 +14,15 @@ import { loadDemo } from '../src/process/demo.ts';
 const help = `usage: npm run --silent admin -- COMMAND
 
   create-client --account NAME [--scopes a,b] [--locations 1,2]
-                            make a client (and its account when it is new); prints its secret, once
+                            create a client, and its account if it is new; prints the secret once
   list-clients [--account NAME]
-  disable-client CLIENT_ID  its tokens are refused within about a second
-  migrate                   bring the schema up to date
+  disable-client CLIENT_ID  disable a client; its tokens are refused within about a second
+  migrate                   bring the database schema up to date
   load-demo                 load the demo account; prints a client for it
 
-Scopes: ${allScopes.join(', ')} (default: all). Without --locations a client may act on every location.
-DATABASE_URL and DATA_DIR are read as by the service. Each command prints one line of JSON.
-Exit status: 0 done, 1 refused or failed, 2 the command line is wrong.`;
+Scopes: ${allScopes.join(', ')} (default: all). Without --locations, a client can access every location.
+DATABASE_URL and DATA_DIR mean the same as for the service. Each command prints one line of JSON.
+Exit status: 0 done, 1 refused or failed, 2 invalid command line.`;
 
 /** A command line that makes no sense; its message is one line that names the fix. */
 class UsageError extends Error {}
@@ -96,7 +96,7 @@ const commands: Record<string, Command> = {
       } catch (error) {
         if (!(error instanceof ApiError) || error.errors?.[0]?.code !== 'taken') throw error;
         throw new Error(
-          'the demo account is loaded already: create-client --account Demo makes a client for it',
+          'the demo account is loaded already: create-client --account Demo creates another client for it',
         );
       }
     },

@@ -12,12 +12,13 @@ const help = `usage: make breaking [REVISION=file]
        node scripts/breaking.ts [file | --release]
 
 Compares the contract in openapi/, or that of the file, with the last released one, openapi/released.json. Each
-change that breaks a client is a line: rule, place, words. The last line says what info.version must be.
+change that breaks a client is one line: rule, place, message. The last line says what info.version must be.
 
-  --release  make the contract in openapi/ the released one; refused when info.version or CHANGELOG.md does not
-             say what has changed
+  --release  release the contract in openapi/; refused when info.version or CHANGELOG.md does not say what has
+             changed
 
-Exit status: 0 nothing breaks, or the major version rose; 1 it breaks, or a release is refused; 2 no comparison.`;
+Exit status: 0 nothing breaks, or the major version is raised; 1 a change breaks clients, or the release is refused;
+2 the comparison failed.`;
 
 const released = join(root, 'openapi/released.json');
 
@@ -29,7 +30,7 @@ try {
   await main();
 } catch (error) {
   const { code, message } = error as NodeJS.ErrnoException;
-  const usage = code?.startsWith('ERR_PARSE_ARGS') ? '; --help tells more' : '';
+  const usage = code?.startsWith('ERR_PARSE_ARGS') ? '; see --help' : '';
   console.error(`breaking: ${message}${usage}`);
   process.exitCode = error instanceof Refusal ? 1 : 2;
 } finally {
@@ -43,8 +44,7 @@ async function main(): Promise<void> {
   });
   if (values.help) return console.log(help);
   const [file, ...more] = positionals;
-  if (more.length > 0 || (file && values.release))
-    throw new Error('one file, or --release; --help tells more');
+  if (more.length > 0 || (file && values.release)) throw new Error('one file, or --release; see --help');
   if (file && !existsSync(file)) throw new Error(`there is no file ${file}`);
 
   const contract = await bundle(scratch, file && resolve(file));
@@ -61,7 +61,7 @@ async function main(): Promise<void> {
     return;
   }
   if (comparison && !suffices(comparison))
-    throw new Refusal('a release needs the version that its changes ask for');
+    throw new Refusal('a release needs the version that its changes require');
   await requireEntry(contract.info.version);
   await writeFile(released, `${JSON.stringify(contract, null, 2)}\n`);
   console.log(`openapi/released.json is ${contract.info.version} now`);
@@ -75,12 +75,12 @@ function verdict(comparison: Comparison): string {
   const what = {
     major: `${findings.length} breaking ${findings.length === 1 ? 'change' : 'changes'} ${since}`,
     minor: `additions, nothing breaking ${since}`,
-    patch: `neither additions nor anything breaking, but changes ${since}`,
+    patch: `other changes, no additions, nothing breaking ${since}`,
   }[bump];
   const version = `info.version is ${is.join('.')}`;
   if (suffices(comparison)) return `${what}; ${version}, which says so`;
   const fix = `raise it to ${required(comparison).join('.')}`;
-  return `${what}; ${version}: ${fix}${bump === 'major' ? ', or take the change back' : ' before the release'}`;
+  return `${what}; ${version}: ${fix}${bump === 'major' ? ', or revert the change' : ' before the release'}`;
 }
 
 type Version = [major: number, minor: number, patch: number];

@@ -21,7 +21,7 @@ import { encryptionKey } from '../test/support/service.ts';
 const wanted = process.argv.slice(2);
 if (wanted.some((argument) => argument.startsWith('-'))) {
   const isHelp = wanted.some((argument) => ['-h', '--help'].includes(argument));
-  console.log('usage: npm test [-- FILE…], with TEST_LOG=error to see what the services log');
+  console.log('usage: npm test [-- FILE…]; TEST_LOG=error shows what the services log');
   process.exit(isHelp ? 0 : 2);
 }
 const absent = wanted.find((file) => !existsSync(file));
@@ -98,7 +98,7 @@ function uncovered(): string[] {
     statuses.map((one) => `${id} ${one}`),
   );
   console.log(
-    `${documented.filter((one) => seen.has(one)).length} of ${documented.length} documented answers seen`,
+    `${documented.filter((one) => seen.has(one)).length} of ${documented.length} documented responses seen`,
   );
   return documented.filter((one) => !seen.has(one));
 }

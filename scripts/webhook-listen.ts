@@ -10,12 +10,12 @@ type Event = components['schemas']['WebhookPayload'];
 
 const help = `usage: npm run webhook-listen -- --secret whsec_… [--port N] [--status N]
 
-  --secret whsec_…  that of the endpoint, as createWebhook answered it; given more than once, any of them will do
+  --secret whsec_…  secret of the endpoint, as createWebhook returned it; may be repeated: any of them is accepted
   --port N          where to listen on 127.0.0.1 (default 4000)
-  --status N        what to answer deliveries with (default 204); 500 plays a receiver that fails
+  --status N        status to return (default 204); 500 simulates a failing receiver
 
-Register http://127.0.0.1:4000/ as the endpoint's url. The service lets webhooks lead to this machine only when it
-was started with WEBHOOK_ALLOWED_NETWORKS=127.0.0.0/8. A delivery whose signature is wrong is answered 401.`;
+Register http://127.0.0.1:4000/ as the endpoint's url. The service sends webhooks to this machine only when it was
+started with WEBHOOK_ALLOWED_NETWORKS=127.0.0.0/8. A delivery with a wrong signature gets 401.`;
 
 /** A command line that cannot be carried out; its message is one line. */
 class UsageError extends Error {}
@@ -25,7 +25,7 @@ try {
 } catch (error) {
   const { code, message } = error as NodeJS.ErrnoException;
   const usage = error instanceof UsageError || code?.startsWith('ERR_PARSE_ARGS');
-  console.error(`webhook-listen: ${message}${usage ? '; --help tells more' : ''}`);
+  console.error(`webhook-listen: ${message}${usage ? '; see --help' : ''}`);
   process.exit(1);
 }
 
@@ -53,7 +53,7 @@ async function main(): Promise<void> {
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const { port: bound } = server.address() as AddressInfo;
-  console.log(`webhook-listen: http://127.0.0.1:${bound}/ answers ${status}; stop it with Ctrl-C\n`);
+  console.log(`webhook-listen: http://127.0.0.1:${bound}/ returns ${status}; stop it with Ctrl-C\n`);
 }
 
 function readSecret(secret: string): Webhook {
@@ -62,7 +62,7 @@ function readSecret(secret: string): Webhook {
   } catch {
     // Not base64: the same fault.
   }
-  throw new UsageError('--secret must be whsec_ and what follows it, as createWebhook answered it');
+  throw new UsageError('--secret must be whsec_ and base64, as createWebhook returned it');
 }
 
 function readNumber(option: string, text: string, least: number, most: number): number {
@@ -89,7 +89,7 @@ async function receive(
   const answer = typeof event === 'string' ? 401 : status;
   response.writeHead(answer).end();
   console.log(
-    `${new Date().toLocaleTimeString('en-GB')}  ${told(event, seen)}\n          answered ${answer}\n`,
+    `${new Date().toLocaleTimeString('en-GB')}  ${told(event, seen)}\n          returned ${answer}\n`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { comparison } from './rig/comparison.ts';
 
-const name = 'Made by the bench';
+const name = 'Created by the bench';
 
 export const createItem = comparison({
   name: 'createItem',

@@ -15,7 +15,7 @@ export const getMenu500 = comparison({
 
 export const getMenu304 = comparison({
   name: 'getMenu304',
-  about: 'a menu of 500 items, whose reader has it already',
+  about: 'a menu of 500 items that the client already has',
   targets: ({ largeMenus }) =>
     largeMenus.map(({ menu_id }) => [{ ...read(menu_id), headers: { 'if-none-match': '*' }, status: 304 }]),
 });

@@ -10,16 +10,16 @@ import { startServer } from './rig/server.ts';
 
 const help = `usage: npm run bench -- [NAME…] [OPTION…]
 
-Without a name, the benches marked * are run. A name stands for every bench that begins with it; "all" for all.
+Without a name, the benches marked * run. A name selects every bench that begins with it; "all" selects all.
 
 ${benches.map(({ name, about }) => `  ${name.padEnd(20)} ${firstBenches.some((one) => one.name === name) ? '*' : ' '} ${about}`).join('\n')}
 
-  --quick               shorter and smaller: shows that it works, not how fast it is
+  --quick               shorter and smaller: shows that the bench works, not how fast the service is
   --rounds N            of each side (3)
   --seconds S           of each round (1.5)
   --connections A,B     (1,16,64)
-  --pgbench             SQL is run by pgbench in place of a client of our own
-  --set NAME=VALUE      a variable of the service's environment, such as WORKERS=2; may be repeated`;
+  --pgbench             run the SQL with pgbench instead of our own client
+  --set NAME=VALUE      an environment variable of the service, such as WORKERS=2; may be repeated`;
 
 /** A command line that cannot be carried out; its message is one line. */
 class UsageError extends Error {}

@@ -22,7 +22,7 @@ const table: Table = {
   notes: [
     'One process of the service for each rate (ROLE=api), which take turns under the same load; figures are medians ' +
       'of the rounds, the ratio is the median of the ratios within a round.',
-    'skipped: of the answers that were chosen, those that the checking thread had no time for.',
+    'skipped: of the chosen responses, those that the checking thread had no time for.',
   ],
 };
 
@@ -42,7 +42,7 @@ const loads: { operation: string; targets(data: BenchData): Call[][] }[] = [
 /** What it costs that a share of the answers is checked against the contract. */
 export const responseCheck: Bench = {
   name: 'responseCheck',
-  about: 'one item and a menu of 500, with a share of the answers checked',
+  about: 'one item and a menu of 500 items, with a share of the responses checked',
   table,
   async run(rig) {
     const rows: string[][] = [];

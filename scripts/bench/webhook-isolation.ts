@@ -2,7 +2,7 @@ import { call, type Endpoint, quantile, type Scene, until, webhookBench } from '
 
 export const webhookIsolation = webhookBench(
   'webhookIsolation',
-  'what 10 dead endpoints among 100 cost the other 90',
+  'how much 10 dead endpoints among 100 slow down the other 90',
   measure,
 );
 

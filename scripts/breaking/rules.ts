@@ -23,9 +23,9 @@ export const ownRules: Record<string, (change: Change) => string | false | undef
   'became-read-only': (change) =>
     isModified(change, 'Schema', 'readOnly') &&
     change.revision?.value === true &&
-    'A request can no longer hold it.',
+    'It was made read-only: requests can no longer contain it.',
   'link-removed': ({ kind, typeName }) =>
-    kind === 'removed' && /^Link(sMap)?$/.test(typeName) && 'The way to what follows was removed.',
+    kind === 'removed' && /^Link(sMap)?$/.test(typeName) && 'The link was removed.',
   'request-body-added': ({ kind, typeName, path, revision }) =>
     kind === 'added' &&
     typeName === 'RequestBody' &&
@@ -35,7 +35,7 @@ export const ownRules: Record<string, (change: Change) => string | false | undef
   'response-header-became-optional': (change) =>
     isModified(change, 'Header', 'required') &&
     change.base?.value === true &&
-    'The header is no longer always there.',
+    'The header is no longer always sent.',
 
   'body-limit-lowered': (change) =>
     isModified(change, 'Operation', 'x-body-limit') &&
@@ -64,7 +64,7 @@ export const ownRules: Record<string, (change: Change) => string | false | undef
     isModified(change, 'Parameter', 'required') &&
     change.path.startsWith('#/webhooks/') &&
     change.base?.value === true &&
-    'The header is no longer always there.',
+    'The header is no longer always sent.',
   'discriminator-changed': (change) =>
     (isModified(change, 'Discriminator', 'propertyName') && `\`propertyName\` ${fromTo(change)}.`) ||
     (change.kind === 'removed' && change.typeName === 'Discriminator' && 'It was removed.'),

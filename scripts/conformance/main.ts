@@ -12,13 +12,13 @@ import { cache, installTool } from './tool.ts';
 
 const help = `usage: make conformance [MINUTES=N], or node scripts/conformance/main.ts [OPTION…]
 
-Starts the service on a Postgres of its own and lets Schemathesis call it with what the contract allows and with what
-it forbids: every check, every phase, links included. First it is shown that lies in a contract are found out. Fails on
-any failure, and when an operation was never seen to succeed.
+Starts the service on its own Postgres and lets Schemathesis send requests that the contract allows and requests that
+it forbids: every check, every phase, including links. First it verifies that errors planted in a contract are found.
+Fails on any failure, and when an operation never succeeds.
 
-  --minutes N     how long Schemathesis may take (2.5; at most 55, since a token lasts an hour)
-  --seed N        where chance begins (1; with --minutes a new one each time, which is printed)
-  --only ID       just this operation, without links; may be repeated
+  --minutes N     how long Schemathesis runs (2.5; at most 55, since a token lasts an hour)
+  --seed N        random seed (1; with --minutes a new one each time, which is printed)
+  --only ID       only this operation, without links; may be repeated
   --report DIR    write junit.xml and events.ndjson there
 
 Needs Python 3.11 or newer with venv. What it installs stays in ${cache}.`;
@@ -180,7 +180,7 @@ async function makeEvent(origin: string, { access_token }: Client): Promise<stri
 // biome-ignore lint/suspicious/noExplicitAny: the caller knows what it asked for
 async function json(url: string, init?: RequestInit): Promise<any> {
   const response = await fetch(url, init);
-  if (!response.ok) throw new Error(`${url} answered ${response.status}: ${await response.text()}`);
+  if (!response.ok) throw new Error(`${url} returned ${response.status}: ${await response.text()}`);
   return response.json();
 }
 
@@ -201,12 +201,12 @@ async function findsLies(rig: Rig): Promise<boolean> {
   );
   const unseen = lies.filter(({ operation, failure }) => !sections.get(operation)?.includes(`- ${failure} `));
   for (const { about, operation, failure } of unseen)
-    say(`did not find that of ${operation} ${about} (${failure})`);
+    say(`did not find the planted error of ${operation}: ${about} (${failure})`);
   if (unseen.length > 0 || status !== 1) {
     console.log(output);
     return false;
   }
-  say(`${lies.length} lies in a contract, each of another kind, are found out`);
+  say(`${lies.length} errors planted in a contract, each of a different kind, are found`);
   return true;
 }
 
@@ -227,7 +227,7 @@ async function conforms(rig: Rig, { minutes, seed, only, report }: Options): Pro
   );
   const succeeded = showAnswers(rig, only);
   if (status === 0 && succeeded) say('the service and its contract agree');
-  else if (status !== 0) say(`they do not agree; --seed ${seed} begins in the same way`);
+  else if (status !== 0) say(`they do not agree; reproduce with --seed ${seed}`);
   return status === 0 && succeeded;
 }
 
@@ -273,15 +273,17 @@ function showAnswers({ environment }: Rig, only: string[]): boolean {
       .sort(([a], [b]) => a.localeCompare(b))
       .map(([name, count]) => `${name} × ${count}`)
       .join(', ');
-  console.log('\nAnswers by operation');
+  console.log('\nResponses by operation');
   for (const id of ids) console.log(`  ${id.padEnd(20)} ${counts(answers[id])}`);
-  console.log('\nKept to their schema and were refused for what no schema can say (UNSAYABLE in hooks.py)');
+  console.log(
+    '\nValid requests that were refused for a rule that no schema can express (UNSAYABLE in hooks.py)',
+  );
   for (const [reason, operations] of Object.entries(refused as Record<string, Record<string, number>>).sort())
     console.log(`  ${reason.padEnd(24)} ${counts(operations)}`);
   const pairs = ids.flatMap((id) => Object.keys(answers[id] ?? {})).length;
   console.log(
-    `\n${ids.length - failing.length} of ${ids.length} operations succeeded; ${pairs} different answers seen`,
+    `\n${ids.length - failing.length} of ${ids.length} operations succeeded; ${pairs} different responses seen`,
   );
-  for (const id of failing) say(`${id} was never seen to succeed`);
+  for (const id of failing) say(`${id} never succeeded`);
   return failing.length === 0;
 }

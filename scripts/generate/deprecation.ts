@@ -34,19 +34,19 @@ function declarations(deprecation: Deprecation): Record<string, object> {
   const { Deprecation, Sunset, Link } = deprecationHeaders(deprecation);
   return {
     Deprecation: {
-      description: 'Since when the operation is deprecated: a date in Unix seconds, RFC 9745.',
+      description: 'Date of the deprecation in Unix seconds, RFC 9745.',
       required: true,
       schema: { type: 'string', maxLength: 32, pattern: '^@\\d+$' },
       example: Deprecation,
     },
     Sunset: {
-      description: 'Until when it answers at least, RFC 8594.',
+      description: 'The operation stays available at least until this date, RFC 8594.',
       required: true,
       schema: { type: 'string', maxLength: 29 },
       example: Sunset,
     },
     Link: {
-      description: 'With `rel="deprecation"` the page that says what to use instead, RFC 9745.',
+      description: 'With `rel="deprecation"`, the page that says what to use instead, RFC 9745.',
       schema: { type: 'string', maxLength: 16384 },
       example: Link,
     },

@@ -147,7 +147,7 @@ function OperationTells() {
       wanted.push('Event: ');
     if (wanted.length > 0) {
       ctx.report({
-        message: `The description must tell: ${wanted.join(', ')}.`,
+        message: `The description must contain: ${wanted.join(', ')}.`,
         location: at(ctx, operation, 'description'),
       });
     }
@@ -285,7 +285,7 @@ function RequestObjectClosed() {
 function AnswerObjectOpen() {
   return eachObject((schema, isRequested) =>
     !isRequested && schema.additionalProperties === false
-      ? 'An object that only answers have must do without `additionalProperties: false`.'
+      ? 'An object that only responses contain must not have `additionalProperties: false`.'
       : undefined,
   );
 }

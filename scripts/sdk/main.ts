@@ -14,13 +14,13 @@ const help = `usage: make sdk [CLIENTS="NAME…"]
        node scripts/sdk/main.ts [NAME…] [OPTION…]
 
 Generates a client from the document that the running service publishes, compiles it, runs a scenario with it, and
-compares what it prints with what plain HTTP says. Without a name, every client: ${namesIn(import.meta.dirname).join(', ')}.
+compares its output with plain HTTP. Without a name, every client: ${namesIn(import.meta.dirname).join(', ')}.
 
-  --verbose        shows what the tools print, also when they succeed
-  --clients DIR    where the clients' folders are (scripts/sdk)
-  --work DIR       where they are generated and compiled; dependencies stay there (.sdk)
+  --verbose        show what the tools print even when they succeed
+  --clients DIR    folder of the clients (scripts/sdk)
+  --work DIR       where clients are generated and compiled; dependencies stay there (.sdk)
 
-Exit status: 0 all clients passed, 1 one failed or something is missing, 2 the command line is wrong.`;
+Exit status: 0 all clients passed, 1 a client failed or a tool is missing, 2 invalid command line.`;
 
 /** A command line that cannot be carried out; its message is one line. */
 class UsageError extends Error {}

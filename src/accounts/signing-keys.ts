@@ -98,7 +98,7 @@ function openPrivateKey(seal: Seal, sealed: Buffer): string {
     return seal.open(sealed);
   } catch {
     throw new Error(
-      'ENCRYPTION_KEY is not the key that this database was set up with; unset, it is encryption.key in DATA_DIR',
+      'ENCRYPTION_KEY is not the key that this database was set up with; if unset, it is read from encryption.key in DATA_DIR',
     );
   }
 }

@@ -58,7 +58,7 @@ function links(element) {
     link('openapi.json', 'JSON'),
     ', ',
     link('openapi.yaml', 'YAML'),
-    '. For tools that read no OpenAPI 3.1: ',
+    '. For tools that do not read OpenAPI 3.1: ',
     link('openapi-3.0.json', '3.0 JSON'),
     ', ',
     link('openapi-3.0.yaml', '3.0 YAML'),

@@ -79,7 +79,7 @@ export function registerResponseCheck(
   });
   thread.on('error', (err) => {
     failed = true;
-    app.log.error({ err }, 'answers are not checked any more');
+    app.log.error({ err }, 'responses are no longer checked');
     for (const sample of [...handedOn.splice(0), taken].flat()) end(sample, 'skipped');
     taken = [];
   });
@@ -88,7 +88,7 @@ export function registerResponseCheck(
     const { statusCode: status } = reply;
     count(operationId, status, result);
     if (result === 'violated')
-      request.log.warn({ operation: operationId, status, violations }, 'answer violates the contract');
+      request.log.warn({ operation: operationId, status, violations }, 'response violates the contract');
   }
 }
 

@@ -87,7 +87,7 @@ function queryErrors(request: FastifyRequest): FieldError[] {
   const unknown = schema?.querystring ? [] : Object.keys(query as object);
   return [
     ...broken.map((field) => ({ field, code: 'characters', message: 'is not percent-encoded UTF-8' })),
-    ...unknown.map((field) => ({ field, code: 'unknown', message: 'is not known here' })),
+    ...unknown.map((field) => ({ field, code: 'unknown', message: 'is unknown' })),
   ].map(shortened);
 }
 
@@ -178,10 +178,10 @@ const codes: Record<string, string> = {
 };
 
 const messages: Record<string, string> = {
-  additionalProperties: 'is not known here',
+  additionalProperties: 'is unknown',
   required: 'is required',
-  pattern: 'is blank or holds characters that are not allowed',
-  minProperties: 'must hold at least one field',
+  pattern: 'is blank or contains characters that are not allowed',
+  minProperties: 'must have at least one field',
 };
 
 function escapePointer(name: string): string {
@@ -204,6 +204,6 @@ function withExactMultiples(ajv: Ajv2020): Ajv2020 {
       if (step >= 1) return (value: number) => value % step === 0;
       return (value: number) => Math.round(value * parts) / parts === value;
     },
-    error: { message: ({ schemaCode }) => `must be multiple of ${schemaCode}` },
+    error: { message: ({ schemaCode }) => `must be a multiple of ${schemaCode}` },
   }) as Ajv2020;
 }

@@ -62,7 +62,8 @@ export function inTransaction<T>(
  */
 export async function requireServer(database: Database): Promise<void> {
   const major = Math.floor((await serverVersion(database)) / 10_000);
-  if (major < 18) throw new Error(`PostgreSQL 18 or newer is needed; DATABASE_URL leads to ${major}`);
+  if (major < 18)
+    throw new Error(`PostgreSQL 18 or newer is required; DATABASE_URL points to version ${major}`);
 }
 
 async function serverVersion(database: Database): Promise<number> {
@@ -73,7 +74,7 @@ async function serverVersion(database: Database): Promise<number> {
   } catch (error) {
     // A name with several addresses fails once for each.
     const [cause = error] = (error as AggregateError).errors ?? [];
-    throw new Error(`DATABASE_URL leads to no usable database: ${(cause as Error).message}`, { cause });
+    throw new Error(`DATABASE_URL points to no usable database: ${(cause as Error).message}`, { cause });
   }
 }
 

@@ -95,7 +95,7 @@ function linkLibrary(library: string, link: string): void {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') return;
     throw new Error(
-      `Postgres lacks its library link ${link}, and it cannot be made (${code}): ` +
+      `Postgres lacks its library link ${link}, and it cannot be created (${code}): ` +
         'run npm rebuild as the owner of node_modules, or set DATABASE_URL',
     );
   }
@@ -149,14 +149,14 @@ export function openDataDirectory(dataDir: string, account: Account): string {
   if (account.uid !== undefined && !letEnter(dataDir, account)) {
     if (made) fs.rmSync(made, { recursive: true });
     throw new Error(
-      `DATA_DIR ${dataDir} is out of reach for the user postgres, as which root runs Postgres: ` +
-        'set DATA_DIR to a directory whose parents everybody may enter, such as one in /var/lib, or leave it unset',
+      `DATA_DIR ${dataDir} cannot be reached by the user postgres, which runs Postgres for root: ` +
+        'set DATA_DIR to a directory whose parents everyone can enter, such as one in /var/lib, or leave it unset',
     );
   }
   const owner = fs.statSync(join(dataDir, 'postgres'), { throwIfNoEntry: false })?.uid;
   if (owner === undefined || owner === (account.uid ?? process.getuid?.())) return fs.realpathSync(dataDir);
   throw new Error(
-    `DATA_DIR ${dataDir} holds a database of user ${owner}: start as that user, or set another`,
+    `DATA_DIR ${dataDir} contains a database of user ${owner}: start as that user, or set another`,
   );
 }
 
@@ -169,7 +169,7 @@ function makeDirectory(dataDir: string): string | undefined {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new Error(
-      `DATA_DIR ${dataDir} cannot be used (${code}): make it a directory of this user, or set another`,
+      `DATA_DIR ${dataDir} cannot be used (${code}): make it a directory that this user can write to, or set another`,
     );
   }
 }
@@ -215,8 +215,8 @@ function requireMajor(directory: string, major: string): void {
   const found = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim() : 'an unknown version';
   if (found === major) return;
   throw new Error(
-    `DATA_DIR ${directory} holds a database of PostgreSQL ${found}, but this service brings ${major}: ` +
-      'move it over with pg_dump, or set DATA_DIR to another directory',
+    `DATA_DIR ${directory} contains a database of PostgreSQL ${found}, but this service runs ${major}: ` +
+      'migrate it with pg_dump, or set DATA_DIR to another directory',
   );
 }
 

@@ -232,7 +232,7 @@ function socketDirectory(cluster: string, account: Account): string {
   const found = fs.lstatSync(short);
   // Anybody may make a directory of that name in /tmp first, and would then own the way to the database.
   if (found.isDirectory() && found.uid === (account.uid ?? process.getuid?.())) return short;
-  throw new Error(`${short} belongs to somebody else: remove it, or set DATA_DIR to a shorter path`);
+  throw new Error(`${short} belongs to another user: remove it, or set DATA_DIR to a shorter path`);
 }
 
 function makePrivate(directory: string, { uid, gid }: Account): void {

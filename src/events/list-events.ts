@@ -91,7 +91,7 @@ async function positionOf(
   const [found] = event_id === undefined ? [] : await selectPosition(database, { event_id, ...reach });
   if (!found)
     throw parameterError([
-      { field: 'after_event_id', code: 'not_found', message: 'is not an event that is kept here' },
+      { field: 'after_event_id', code: 'not_found', message: 'does not exist or is no longer kept' },
     ]);
   return found;
 }

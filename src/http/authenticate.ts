@@ -41,7 +41,7 @@ export function authenticate(
       await parts.limits.countFailedAuthentication(request);
       // RFC 6750, section 3.1: who sent no bearer token is told of none.
       throw /^Bearer /i.test(request.headers.authorization ?? '')
-        ? unauthorized('The access token is not valid, expired, or its client is disabled.', 'invalid_token')
+        ? unauthorized('The access token is invalid or expired, or its client is disabled.', 'invalid_token')
         : unauthorized('Send an access token: Authorization: Bearer <ACCESS_TOKEN>.', 'unauthorized');
     }
     request.caller = caller;

@@ -59,7 +59,7 @@ export function methodNotAllowed(method: string, allow: string): ApiError {
     405,
     'Method Not Allowed',
     'method_not_allowed',
-    `${method} is not served here; ${allow} is.`,
+    `${method} is not allowed here. Allowed: ${allow}.`,
     {
       headers: { Allow: allow },
     },
@@ -67,7 +67,7 @@ export function methodNotAllowed(method: string, allow: string): ApiError {
 }
 
 export function notAcceptable(offered: readonly string[]): ApiError {
-  const detail = `This is answered as ${offered.join(' or ')}.`;
+  const detail = `This response is available as ${offered.join(' or ')}.`;
   return new ApiError(406, 'Not Acceptable', 'not_acceptable', detail);
 }
 
@@ -82,7 +82,7 @@ export function idempotencyConflict(): ApiError {
     409,
     'Conflict',
     'idempotency_conflict',
-    'An earlier call with this Idempotency-Key is still under way. Try again a moment later.',
+    'An earlier call with this Idempotency-Key is still in progress. Retry a moment later.',
   );
 }
 
@@ -91,7 +91,7 @@ export function preconditionFailed(): ApiError {
     412,
     'Precondition Failed',
     'precondition_failed',
-    'The record has changed since: its ETag is none of those in If-Match. Read it again, then decide.',
+    'The record has changed: its ETag matches none of those in If-Match. Read it again before you retry.',
   );
 }
 
@@ -100,12 +100,12 @@ export function payloadTooLarge(limitBytes: number): ApiError {
     413,
     'Payload Too Large',
     'payload_too_large',
-    `The body may hold ${limitBytes} bytes.`,
+    `The body may have at most ${limitBytes} bytes.`,
   );
 }
 
 export function uriTooLong(limit: number): ApiError {
-  return new ApiError(414, 'URI Too Long', 'uri_too_long', `The URL may hold ${limit} characters.`);
+  return new ApiError(414, 'URI Too Long', 'uri_too_long', `The URL may have at most ${limit} characters.`);
 }
 
 export function unsupportedMediaType(accepted: readonly string[]): ApiError {
@@ -124,14 +124,14 @@ export const listedErrors = 1000;
 export function parameterError(errors: FieldError[], count = errors.length): ApiError {
   const listed = errors.slice(0, listedErrors);
   const faults = listed.map((error) => `${error.field || 'body'} ${error.message}`).join('; ');
-  const detail = count > listed.length ? `The first ${listed.length} of ${count} faults: ${faults}` : faults;
+  const detail = count > listed.length ? `The first ${listed.length} of ${count} errors: ${faults}` : faults;
   return new ApiError(422, 'Parameter Error', 'parameter_error', detail.slice(0, 1000).toWellFormed(), {
     errors: listed,
   });
 }
 
 export function tooManyRequests(retryAfterSeconds: number): ApiError {
-  return new ApiError(429, 'Too Many Requests', 'rate_limited', `Try again in ${retryAfterSeconds} s.`, {
+  return new ApiError(429, 'Too Many Requests', 'rate_limited', `Retry in ${retryAfterSeconds} s.`, {
     headers: { 'Retry-After': String(retryAfterSeconds) },
   });
 }
@@ -141,7 +141,7 @@ export function serviceUnavailable(): ApiError {
     503,
     'Service Unavailable',
     'service_unavailable',
-    'The database is out of reach. Try again.',
+    'The database is unavailable. Retry later.',
     {
       headers: { 'Retry-After': '1' },
     },
@@ -149,7 +149,7 @@ export function serviceUnavailable(): ApiError {
 }
 
 export function internalError(): ApiError {
-  return new ApiError(500, 'Internal Server Error', 'internal_error', 'Something failed on our side.');
+  return new ApiError(500, 'Internal Server Error', 'internal_error', 'An internal error occurred.');
 }
 
 /** An error of the token endpoint, answered in the shape of RFC 6749, section 5.2. */

@@ -151,7 +151,7 @@ function replayed(stored: StoredForm): OperationResponse {
 }
 
 function reused(): ApiError {
-  const message = 'came with another body before';
+  const message = 'was sent before with a different body';
   return parameterError([{ field: 'idempotency-key', code: 'reused', message }]);
 }
 

@@ -26,7 +26,7 @@ export function sendError(thrown: unknown, request: FastifyRequest, reply: Fasti
     error = documented(error, operationId);
   }
   if (error.status >= 500) request.log.error({ err: thrown }, error.message);
-  else if (request.raw.errored) request.log.info('broken off by the client');
+  else if (request.raw.errored) request.log.info('aborted by the client');
   return reply
     .code(error.status)
     .headers(error.headers)
@@ -88,7 +88,7 @@ function sendOAuthFailure(failure: OAuthFailure, reply: FastifyReply): FastifyRe
 
 function translate(thrown: unknown, request: FastifyRequest): ApiError {
   if (thrown instanceof ApiError) return thrown;
-  if (request.raw.errored) return badRequest('The request was broken off.');
+  if (request.raw.errored) return badRequest('The request was aborted.');
   const { code = '', message = '' } = thrown as { code?: string; message?: string };
   return (
     refusal(thrown) ??
@@ -100,16 +100,16 @@ function translate(thrown: unknown, request: FastifyRequest): ApiError {
 // The schemas refuse these already; a value that slips through still gets an answer that names the failure.
 const textErrors: Record<string, () => ApiError> = {
   '22021': () =>
-    parameterError([{ field: '', code: 'characters', message: 'holds a character that text cannot' }]),
+    parameterError([{ field: '', code: 'characters', message: 'contains a character that is not allowed' }]),
   '22P05': () =>
-    parameterError([{ field: '', code: 'characters', message: 'holds a character that text cannot' }]),
-  '22003': () => parameterError([{ field: '', code: 'range', message: 'holds a number out of range' }]),
+    parameterError([{ field: '', code: 'characters', message: 'contains a character that is not allowed' }]),
+  '22003': () => parameterError([{ field: '', code: 'range', message: 'contains a number out of range' }]),
 };
 
 const fastifyErrors: Record<string, (request: FastifyRequest) => ApiError> = {
   FST_ERR_CTP_BODY_TOO_LARGE: (request) => payloadTooLarge(request.routeOptions.bodyLimit ?? 0),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: refusedMediaType,
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => badRequest('The body is not as long as Content-Length says.'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => badRequest('The length of the body differs from Content-Length.'),
   FST_ERR_BAD_URL: () =>
     badRequest('The URL is not valid: a percent sign must be followed by two hex digits of UTF-8.'),
 };

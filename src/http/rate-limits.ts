@@ -70,7 +70,7 @@ function connectRedis(app: FastifyInstance, url: string): Redis {
   const redis = new Redis(url, { connectTimeout: 1_000, maxRetriesPerRequest: 0, enableOfflineQueue: false });
   let away = false;
   redis.on('error', (error) => {
-    if (!away) app.log.error({ err: error }, 'Redis is away: calls are not counted');
+    if (!away) app.log.error({ err: error }, 'Redis is unavailable: calls are not counted');
     away = true;
   });
   redis.on('ready', () => {

@@ -20,7 +20,7 @@ export function refuseUnrouted(app: FastifyInstance): void {
   app.addHook('onRequest', async (request) => {
     if (request.url.length > maxUrlLength) throw uriTooLong(maxUrlLength);
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      throw badRequest('HTTP/1.1 demands the header Host.');
+      throw badRequest('HTTP/1.1 requires the Host header.');
     }
     if (request.is404) throw refusal(request, served);
   });
@@ -44,7 +44,7 @@ function patternOf(url: string): RegExp {
 }
 
 function unknownPath(request: FastifyRequest): ApiError {
-  return notFound(`${request.method} ${pathOf(request).slice(0, 200)} is not an address of this service.`);
+  return notFound(`${request.method} ${pathOf(request).slice(0, 200)} is not part of this API.`);
 }
 
 function pathOf({ url }: FastifyRequest): string {

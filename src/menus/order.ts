@@ -67,7 +67,7 @@ function namingFaults(
     const before = first.get(id);
     if (before) return [{ field, code: 'duplicate', message: `names the same ${noun} as ${before}` }];
     first.set(id, field);
-    return places.has(id) ? [] : [{ field, code: 'not_found', message: `is no ${noun} of this menu` }];
+    return places.has(id) ? [] : [{ field, code: 'not_found', message: 'is not in this menu' }];
   });
   const missing = [...places.keys()]
     .filter((id) => !first.has(id))

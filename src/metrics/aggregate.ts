@@ -43,7 +43,7 @@ export function metricsOfAll(registry: Registry): () => Promise<string> {
     for (;;) {
       const [answer] = (await once(process, 'message', { signal })) as [Answer];
       if (answer.metricsFor !== metricsFor) continue;
-      if (answer.text === undefined) throw new Error('a process did not tell its metrics in time');
+      if (answer.text === undefined) throw new Error('a process did not report its metrics in time');
       return answer.text;
     }
   };

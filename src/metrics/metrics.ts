@@ -55,7 +55,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   });
   const attempts = new Counter({
     name: 'menus_webhook_attempts_total',
-    help: 'Attempts to deliver an event, by what came of them: delivered, retried (once more later), failed (given up).',
+    help: 'Attempts to deliver an event, by outcome: delivered, retried (attempted again later), failed (given up).',
     labelNames: ['outcome'],
     registers,
   });
@@ -110,7 +110,7 @@ function registerBacklog(registry: Registry, { readBacklog }: MetricsSources): v
   });
   new Gauge({
     name: 'menus_webhook_oldest_undelivered_seconds',
-    help: 'Age of the oldest event that is on its way to an enabled endpoint; 0 when there is none.',
+    help: 'Age of the oldest undelivered event for an enabled endpoint; 0 when there is none.',
     registers: [registry],
     aggregator: 'max',
     async collect() {
@@ -126,7 +126,7 @@ const states = ['unrelayed', 'pending', 'held'] as const;
 function registerPool(registry: Registry, { poolUse }: MetricsSources): void {
   new Gauge({
     name: 'menus_database_pool_connections',
-    help: 'Connections to the database: busy ones and idle ones.',
+    help: 'Connections to the database, busy and idle.',
     labelNames: ['state'],
     registers: [registry],
     collect() {
@@ -137,7 +137,7 @@ function registerPool(registry: Registry, { poolUse }: MetricsSources): void {
   });
   new Gauge({
     name: 'menus_database_pool_waiting',
-    help: 'Calls that wait for a connection to become free.',
+    help: 'Calls that wait for a free connection.',
     registers: [registry],
     collect() {
       this.set(poolUse().waiting);

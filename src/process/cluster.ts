@@ -48,7 +48,7 @@ export async function report(outcome: Report): Promise<void> {
 
 async function started(worker: Worker): Promise<{ address: string }> {
   const exited = once(worker, 'exit').then(([status, signal]) => [
-    { failed: `a process ended with ${signal ?? `status ${status}`} before it served` },
+    { failed: `a process ended with ${signal ?? `status ${status}`} before it was ready` },
   ]);
   for (;;) {
     const [outcome]: Report[] = await Promise.race([once(worker, 'message') as Promise<[Report]>, exited]);
@@ -59,7 +59,7 @@ async function started(worker: Worker): Promise<{ address: string }> {
 }
 
 function complain(_worker: Worker, outcome: Report): void {
-  if ('failed' in outcome) console.error(`menu-management-service: ${outcome.failed}; trying again`);
+  if ('failed' in outcome) console.error(`menu-management-service: ${outcome.failed}; retrying`);
 }
 
 function alive(): Worker[] {

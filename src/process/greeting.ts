@@ -32,7 +32,7 @@ function tryOut(api: string, { client_id, client_secret, menu_id, item_id }: Dem
   demo client    ${client_id}
   its secret     ${client_secret}
 
-Try it: get a token, read a whole menu, take the salmon off it.
+Try it: get a token, read a whole menu, make the salmon unavailable.
 
   TOKEN=$(curl -sS -u ${client_id}:${client_secret} -d grant_type=client_credentials ${api}/oauth/token | sed 's/.*"access_token":"\\([^"]*\\).*/\\1/')
   ${curl} ${api}/menus/${menu_id}

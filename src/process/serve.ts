@@ -64,7 +64,7 @@ async function listen(app: FastifyInstance, { host, port }: Config): Promise<str
 }
 
 const noSuchHost = (host: string) =>
-  `HOST ${host} is no address of this machine: set HOST to one, such as 127.0.0.1`;
+  `HOST ${host} is not an address of this machine: set HOST to one, such as 127.0.0.1`;
 
 const listenErrors: Record<string, (host: string, port: number) => string> = {
   EADDRINUSE: (host, port) =>

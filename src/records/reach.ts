@@ -26,6 +26,6 @@ export function withinReach(p: Param<Reach>, row: string): RawBuilder<boolean> {
  */
 export function requireReach<Row extends { within_reach: boolean }>(row: Row | undefined, noun: string): Row {
   if (!row) throw notFound(`There is no such ${noun}.`);
-  if (!row.within_reach) throw forbidden(`This ${noun} is outside what this client may act on.`);
+  if (!row.within_reach) throw forbidden(`This ${noun} is not accessible to this client.`);
   return row;
 }

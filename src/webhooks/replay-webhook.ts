@@ -22,7 +22,7 @@ export async function replayWebhook(call: Call<'replayWebhook'>): Promise<Reply<
     const [inserted] = await insert(transaction, { ...start, ...webhook });
     return inserted;
   });
-  if (!row) throw conflict('A replay of this endpoint is still being queued. Try again when it is done.');
+  if (!row) throw conflict('A replay of this endpoint is still being queued. Retry when it is done.');
   const location = `/api/v1/webhooks/${webhook.webhook_id}/replays/${row.replay_id}`;
   return accepted(data(row.resource), { Location: location });
 }
@@ -47,7 +47,7 @@ async function startOf(
       ? []
       : await selectEvent(database, { after_event_id, account_id, location_ids: granted_location_ids });
   if (!known || after_event_id === undefined) {
-    const message = 'is not an event that is kept here';
+    const message = 'does not exist or is no longer kept';
     throw parameterError([{ field: '/after_event_id', code: 'not_found', message }]);
   }
   return { since: null, after_event_id };

@@ -42,7 +42,7 @@ async function foreignIds(database: Database, wanted: Wanted): Promise<FieldErro
     ids.flatMap((id, index) =>
       known.includes(id)
         ? []
-        : [{ field: `/${field}/${index}`, code: 'not_found', message: 'is not within reach' }],
+        : [{ field: `/${field}/${index}`, code: 'not_found', message: 'is not accessible' }],
     );
   return [
     ...missing('location_ids', wanted.wanted_locations, found?.locations),

@@ -13,7 +13,12 @@ t.test('the commands of the first steps work as they are pasted', async (t) => {
     CLIENT_SECRET: client_secret,
     ACCESS_TOKEN: await service.api.token(),
   };
-  const blocks = [...document.info.description.matchAll(/```sh\n(.*?)```/gs)].map(([, text = '']) => text);
+  const descriptions = Object.values<Record<string, { description: string }>>(document.paths)
+    .flatMap((operations) => Object.values(operations))
+    .map(({ description }) => description);
+  const blocks = descriptions.flatMap((description) =>
+    [...description.matchAll(/```sh\n(.*?)```/gs)].map(([, text = '']) => text),
+  );
   const answers: Record<string, Record<string, unknown>>[] = [];
   for (const block of blocks) {
     for (const command of block.split(/\n(?= *curl)/)) {

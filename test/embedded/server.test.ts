@@ -227,7 +227,7 @@ t.test('a directory of another major version is refused in one line', async (t) 
   t.teardown(() => fs.writeFileSync(file, '18\n'));
   t.match(
     await failure(startEmbedded(shared)),
-    /^DATA_DIR .* PostgreSQL 17, but this service brings 18: .*$/,
+    /^DATA_DIR .* PostgreSQL 17, but this service runs 18: .*$/,
   );
 });
 
@@ -248,7 +248,7 @@ t.test(
     const home = temporary(t);
     fs.chmodSync(home, 0o700);
     const message = await failure(startEmbedded(join(home, 'project', 'data')));
-    t.match(message, /^DATA_DIR .*\/project\/data is out of reach .*: set DATA_DIR to .*$/);
+    t.match(message, /^DATA_DIR .*\/project\/data cannot be reached .*: set DATA_DIR to .*$/);
   },
 );
 

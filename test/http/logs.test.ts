@@ -95,7 +95,7 @@ t.test('a failure on our side tells nothing internal', async (t) => {
     type: 'urn:menu-management:problem:internal_error',
     title: 'Internal Server Error',
     status: 500,
-    detail: 'Something failed on our side.',
+    detail: 'An internal error occurred.',
     code: 'internal_error',
     request_id: 'mine',
   });
@@ -118,7 +118,7 @@ t.test('a client that goes away in the middle of its body is no failure on our s
     }
     return log().find(({ reqId, msg }) => reqId === 'broken-off' && msg !== 'answered');
   });
-  t.match(line, { level: 30, msg: 'broken off by the client' });
+  t.match(line, { level: 30, msg: 'aborted by the client' });
   t.equal((await api.get('/webhooks')).status, 200);
   t.notOk(
     log().some(({ level }) => level >= 40),

@@ -20,10 +20,10 @@ t.test('a problem holds what RFC 9457 and the contract name, and nothing else', 
     type: 'urn:menu-management:problem:parameter_error',
     title: 'Parameter Error',
     status: 422,
-    detail: '/price must be multiple of 0.01',
+    detail: '/price must be a multiple of 0.01',
     code: 'parameter_error',
     request_id: 'mine',
-    errors: [{ field: '/price', code: 'precision', message: 'must be multiple of 0.01' }],
+    errors: [{ field: '/price', code: 'precision', message: 'must be a multiple of 0.01' }],
   });
   const missing = await api.get('/menus/9007199254740991', { headers });
   t.strictSame(missing.body, {

@@ -105,7 +105,7 @@ t.test('a live answer that violates the contract is logged and counted, and sent
   );
   t.match(line, {
     level: 40,
-    msg: 'answer violates the contract',
+    msg: 'response violates the contract',
     operation: 'getItem',
     status: 200,
     violations: [{ part: 'body', pointer: '/data/allergens/0', keyword: 'maxLength' }],
@@ -174,7 +174,7 @@ t.test('when the thread fails, that is logged once and the service goes on', asy
   t.same(results, Array(4).fill('skipped'));
   t.match(
     lines.map((line) => JSON.parse(line)),
-    [{ level: 50, msg: 'answers are not checked any more' }],
+    [{ level: 50, msg: 'responses are no longer checked' }],
   );
   t.equal(lines.length, 1);
 });

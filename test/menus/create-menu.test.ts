@@ -66,7 +66,7 @@ t.test('refuses a location that the client cannot use, without telling whether t
   ] as const) {
     const { status, body } = await client.post('/menus', { location_id, name: 'x' });
     t.equal(status, 422);
-    t.same(body.errors, [{ field: '/location_id', code: 'not_found', message: 'is not within reach' }]);
+    t.same(body.errors, [{ field: '/location_id', code: 'not_found', message: 'is not accessible' }]);
   }
   t.equal((await bound.post('/menus', { location_id: granted, name: 'x' })).status, 201);
   t.same(await events.nextTypes(), ['menu.created']);

@@ -134,7 +134,7 @@ t.test('of very many faults the first thousand are told, at little cost', async 
   const answer = await api.put(path, content);
   t.equal(answer.status, 422);
   t.equal(answer.body.errors.length, 1_000);
-  t.match(answer.body.detail, /^The first 1000 of 6000 faults: /);
+  t.match(answer.body.detail, /^The first 1000 of 6000 errors: /);
 
   const headers = { 'content-type': 'application/json' };
   for (const body of [

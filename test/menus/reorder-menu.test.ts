@@ -117,10 +117,10 @@ t.test('reorderMenu', async (t) => {
       answer.body.errors.map(({ field, code, message }: Record<string, string>) => [field, code, message]),
       [
         ['/categories/2/category_id', 'duplicate', 'names the same category as /categories/0/category_id'],
-        ['/categories/3/category_id', 'not_found', 'is no category of this menu'],
+        ['/categories/3/category_id', 'not_found', 'is not in this menu'],
         ['/categories', 'missing', `leaves out category ${D}`],
         ['/categories/0/items/1', 'duplicate', 'names the same item as /categories/0/items/0'],
-        ['/categories/1/items/1', 'not_found', 'is no item of this menu'],
+        ['/categories/1/items/1', 'not_found', 'is not in this menu'],
         ['/categories/1/items/2', 'duplicate', 'names the same item as /categories/0/items/0'],
         ['/categories', 'missing', `leaves out item ${C}`],
         ['/categories', 'missing', `leaves out item ${T}`],

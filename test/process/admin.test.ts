@@ -139,7 +139,7 @@ t.test('what cannot be done gets one line, and status 1', async (t) => {
     [
       { DATABASE_URL: 'postgres://127.0.0.1:1/x' },
       ['list-clients'],
-      /DATABASE_URL leads to no usable database/,
+      /DATABASE_URL points to no usable database/,
     ],
   ];
   for (const [env, args, message] of refused) {

@@ -36,10 +36,10 @@ t.test('a database that cannot be reached or entered is refused', async (t) => {
     refusal(t, { DATABASE_URL: 'postgres://nowhere.invalid/menus' }),
     refusal(t, { DATABASE_URL: DATABASE_URL.replace(/test_\w+/, 'missing') }),
   ]);
-  t.match(nobody, /DATABASE_URL leads to no usable database: connect ECONNREFUSED/);
-  t.match(silence, /DATABASE_URL leads to no usable database: .*timeout/);
-  t.match(unknownHost, /DATABASE_URL leads to no usable database: getaddrinfo \w+ nowhere.invalid/);
-  t.match(noDatabase, /DATABASE_URL leads to no usable database: database "missing" does not exist/);
+  t.match(nobody, /DATABASE_URL points to no usable database: connect ECONNREFUSED/);
+  t.match(silence, /DATABASE_URL points to no usable database: .*timeout/);
+  t.match(unknownHost, /DATABASE_URL points to no usable database: getaddrinfo \w+ nowhere.invalid/);
+  t.match(noDatabase, /DATABASE_URL points to no usable database: database "missing" does not exist/);
 });
 
 t.test('a database that was set up with another ENCRYPTION_KEY is refused', async (t) => {
@@ -60,7 +60,7 @@ t.test('a HOST that is not of this machine is refused', async (t) => {
   const lines = await Promise.all(
     ['203.0.113.7', 'nowhere.invalid'].map((HOST) => refusal(t, { ...env, HOST })),
   );
-  for (const line of lines) t.match(line, /: HOST \S+ is no address of this machine/);
+  for (const line of lines) t.match(line, /: HOST \S+ is not an address of this machine/);
 });
 
 const older = olderPostgres();
@@ -70,7 +70,7 @@ t.test('PostgreSQL before 18 is refused', { skip: older ? false : 'none is insta
   const DATABASE_URL = `postgres://postgres@127.0.0.1:${port}/postgres`;
   t.match(
     await refusal(t, { DATABASE_URL }),
-    /: PostgreSQL 18 or newer is needed; DATABASE_URL leads to 1\d\n/,
+    /: PostgreSQL 18 or newer is required; DATABASE_URL points to version 1\d\n/,
   );
 });
 

@@ -118,8 +118,8 @@ t.test('what cannot be compared fails in words, never silently', async (t) => {
   const unversioned = await edited(version('next'));
   for (const [args, words] of [
     [['nowhere.yaml'], /^breaking: there is no file nowhere\.yaml\n$/],
-    [['one.yaml', 'two.yaml'], /^breaking: one file, or --release; --help tells more\n$/],
-    [['--loud'], /^breaking: Unknown option '--loud'.*; --help tells more\n$/],
+    [['one.yaml', 'two.yaml'], /^breaking: one file, or --release; see --help\n$/],
+    [['--loud'], /^breaking: Unknown option '--loud'.*; see --help\n$/],
     [[broken], /Can't resolve \$ref/],
     [[unversioned], /^breaking: info\.version must be three numbers such as 1\.2\.0, not next\n$/],
   ] as const) {

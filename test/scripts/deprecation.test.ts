@@ -120,7 +120,7 @@ t.test('a release wants the version and the entry in the changelog that its chan
   });
   t.match(await node('scripts/breaking.ts', '--release'), {
     ended: 1,
-    stderr: 'breaking: a release needs the version that its changes ask for\n',
+    stderr: 'breaking: a release needs the version that its changes require\n',
   });
   const next = `${major}.${minor + 1}.0`;
   await edit('openapi/openapi.yaml', `  version: ${version}\n`, `  version: ${next}\n`);

@@ -8,10 +8,10 @@ import { type Outcome, root, runToEnd } from '../support/process.ts';
 const clients: Record<string, { changes: string; fault?: string }> = {
   good: { changes: '' },
   old: { changes: `edition: '3.0'` },
-  warns: { changes: 'explained: []', fault: 'a warning that nobody explains: this generator is deprecated' },
+  warns: { changes: 'explained: []', fault: 'an unexplained warning: this generator is deprecated' },
   stumbles: {
     changes: `build: [[process.execPath, '-e', 'console.log("[ERROR] no default")']]`,
-    fault: 'a warning that nobody explains: [ERROR] no default',
+    fault: 'an unexplained warning: [ERROR] no default',
   },
   loose: {
     changes: `generate: [[process.execPath, 'generator.js', 'price: any']]`,

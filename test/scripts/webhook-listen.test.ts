@@ -20,7 +20,7 @@ t.test('a delivery is verified and printed for people, a repeat is told', async 
   );
   await listener.printed('is_available: true -> false');
   await listener.printed(`location ${item.location_id}, menu ${item.menu_id}, at 20`);
-  await listener.printed(/evt_[0-9a-f]{32}, signature valid\n +answered 204/);
+  await listener.printed(/evt_[0-9a-f]{32}, signature valid\n +returned 204/);
 
   const delivery = await eventually('it is delivered', async () => {
     const { data } = (await api.get(`/webhooks/${webhook_id}/deliveries?state=delivered`)).body;
@@ -41,7 +41,7 @@ t.test('with --status it plays a receiver that fails', async (t) => {
   const listener = await listen(t, ['--port', String(port), '--secret', secret, '--status', '503']);
   const [item] = await demoItems(api);
   await api.post(`${item.path}/toggle`);
-  await listener.printed('answered 503');
+  await listener.printed('returned 503');
   const failing = await eventually('the attempt is recorded', async () => {
     const [delivery] = (await api.get(`/webhooks/${webhook_id}/deliveries`)).body.data;
     return delivery?.last_attempt ? delivery : undefined;

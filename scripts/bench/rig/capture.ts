@@ -37,7 +37,7 @@ export async function captureStatements(
       headers: { authorization: `Bearer ${token}`, ...headers },
       ...(json && { payload: json }),
     });
-    if (answer.statusCode !== status) throw new Error(`${method} ${path} answered ${answer.body}`);
+    if (answer.statusCode !== status) throw new Error(`${method} ${path} returned ${answer.body}`);
   };
   try {
     const probe: Call = { method: 'GET', path: '/locations' };

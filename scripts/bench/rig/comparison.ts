@@ -39,7 +39,7 @@ const table: Table = {
   notes: [
     'API: one process of the service (ROLE=api, 12 database connections) with authentication, validation, rate ' +
       'limits and logging (to a file) on; HTTP/1.1 keep-alive, one request at a time on each connection.',
-    'SQL: on the same server the statements that the driver was seen to send for the same calls, with the same ' +
+    'SQL: on the same server, the statements that the driver sends for the same calls, with the same ' +
       'names, texts and values, prepared once on each of as many connections.',
     'Load comes from processes of its own. Rounds of the two sides take turns; figures are medians of the ' +
       'rounds, the ratio is the median of the ratios of neighbours. Every connection has targets of its own, so ' +

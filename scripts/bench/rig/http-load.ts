@@ -66,7 +66,7 @@ function send(
       onResponseData() {},
       onResponseEnd() {
         if (wrong === undefined) resolve();
-        else reject(new Error(`${options.method} ${options.path} answered ${wrong}, not ${status}`));
+        else reject(new Error(`${options.method} ${options.path} returned ${wrong}, not ${status}`));
       },
       onResponseError: (_controller, error) => reject(error),
     });

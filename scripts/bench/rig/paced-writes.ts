@@ -34,5 +34,5 @@ async function write(pool: Pool, token: string, { method, path }: Call): Promise
     headers: { authorization: `Bearer ${token}`, 'x-request-id': markNow() },
   });
   await body.dump();
-  if (statusCode !== 200) throw new Error(`${method} ${path} answered ${statusCode}`);
+  if (statusCode !== 200) throw new Error(`${method} ${path} returned ${statusCode}`);
 }

@@ -10,8 +10,8 @@ import { type Service, startService } from './service.ts';
 const table: Table = {
   heading: ['webhooks', 'figure', 'target'],
   notes: [
-    'One process of the service with all roles; signed deliveries over HTTP to endpoints at origins of their ' +
-      'own, served by another process, which verifies the signature of every hundredth; every attempt is logged.',
+    'One process of the service with all roles; signed deliveries over HTTP to endpoints with their ' +
+      'own origins, served by another process that verifies every hundredth signature; every attempt is logged.',
   ],
 };
 
@@ -104,7 +104,7 @@ export async function call(
     ...(json && { body: JSON.stringify(json) }),
   });
   const text = await response.text();
-  if (!response.ok) throw new Error(`${method} ${path} answered ${response.status} ${text}`);
+  if (!response.ok) throw new Error(`${method} ${path} returned ${response.status} ${text}`);
   return text === '' ? {} : JSON.parse(text);
 }
 

@@ -74,7 +74,7 @@ async function check(client: Client, options: Options): Promise<Outcome> {
     const { fault, stdout } = await run(client.run, env, scenarioPatience);
     if (fault) return failed([fault]);
     const faults = [
-      ...warned.map((line) => `a warning that nobody explains: ${line}`),
+      ...warned.map((line) => `an unexplained warning: ${line}`),
       ...(await looseTypes(work, client.loose)),
       ...(await judge(stdout)),
     ];
@@ -100,7 +100,7 @@ async function prepare(client: Client, { source, work, service }: Options): Prom
   await cp(source, work, { recursive: true, filter: (file) => basename(file) !== 'client.ts' });
   const path = client.edition === '3.1' ? '/openapi.json' : '/openapi-3.0.json';
   const response = await fetch(`${service.origin}${path}`);
-  if (!response.ok) throw new Error(`${path} is answered ${response.status}`);
+  if (!response.ok) throw new Error(`${path} returned ${response.status}`);
   await writeFile(join(work, 'openapi.json'), await response.text());
 }
 

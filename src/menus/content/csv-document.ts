@@ -66,7 +66,7 @@ function homeError({ line, category: { external_id, category_id } }: CsvRow): Fi
     external_id === undefined && category_id !== undefined ? 'category_id' : 'category_external_id';
   return external_id === undefined && category_id === undefined
     ? { field: cellName(line, column), code: 'required', message: 'must name the category of the item' }
-    : { field: cellName(line, column), code: 'not_found', message: 'is a category without a row' };
+    : { field: cellName(line, column), code: 'not_found', message: 'names a category that has no row' };
 }
 
 const pointer = /^\/data(?:\/categories\/(\d+)(?:\/items\/(\d+))?)?(?:\/([^/]+))?/;

@@ -59,7 +59,7 @@ export function matchContent(content: MenuContent, stored: StoredMenu | undefine
     errors.push({
       field: '/data/categories',
       code: 'too_many',
-      message: `hold ${items.length} items, of ${itemLimit}`,
+      message: `have ${items.length} items; at most ${itemLimit} are allowed`,
     });
   }
   return { categories, items, errors };

@@ -81,13 +81,13 @@ export function createDestination(options: {
       if (url === null) return { code: 'invalid_url', message: 'is not a valid URL' };
       if (url.protocol !== 'https:' && url.protocol !== 'http:') return httpsRequired;
       if (url.username !== '' || url.password !== '')
-        return { code: 'user_info_not_allowed', message: 'must not hold a user name or password' };
+        return { code: 'user_info_not_allowed', message: 'must not contain a user name or password' };
       if (url.href.includes('#'))
-        return { code: 'fragment_not_allowed', message: 'must not hold a fragment' };
+        return { code: 'fragment_not_allowed', message: 'must not contain a fragment' };
 
       const addresses = await addressesNow(bare(url.hostname), options.lookup ?? askSystemForAll);
       if (addresses.length > 0 && !addresses.some(permitted(allowedOrPublic)))
-        return { code: 'blocked_address', message: 'leads to an address that is not permitted' };
+        return { code: 'blocked_address', message: 'leads to an address that is not allowed' };
       const plainIsFine = networks.allowed.length > 0 && addresses.every(permitted(allowed));
       return url.protocol === 'http:' && !plainIsFine ? httpsRequired : null;
     },
@@ -102,7 +102,7 @@ const checkMs = 2_000;
 
 const httpsRequired: AddressError = {
   code: 'https_required',
-  message: 'must be https; plain http is accepted only towards the allowed networks',
+  message: 'must be https; plain http is accepted only to the allowed networks',
 };
 
 /**

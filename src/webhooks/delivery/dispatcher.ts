@@ -138,7 +138,9 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
       await claims.stop();
       await endOf(underWay, stopPatienceMs);
       await results.stop();
-      await writeResults().catch((error) => log.error({ err: error }, 'results lost; their leases run out'));
+      await writeResults().catch((error) =>
+        log.error({ err: error }, 'results lost; their leases will expire'),
+      );
     },
   };
 }
