@@ -16,7 +16,8 @@ export async function statementsFile(): Promise<string> {
 
 function section({ name, text, parameters, filters }: StatementText): string {
   const places = parameters.map(({ name, type }, index) => `-- $${index + 1} ${name} ${type}`);
-  const optional = filters.length > 0 ? [`-- Conditions that are there when given: ${filters.join(', ')}`] : [];
+  const optional =
+    filters.length > 0 ? [`-- Conditions that are there when given: ${filters.join(', ')}`] : [];
   const sql = format(text, { language: 'postgresql', keywordCase: 'lower', expressionWidth: 100 });
   return [`-- ${name}`, ...places, ...optional, `${sql};`, ''].join('\n');
 }

@@ -26,7 +26,10 @@ const order = [
 ];
 
 const upward = order.slice(1).map((folder, index) => ({
-  name: `nothing-above-${folder.replace(/\/?\(.*/, '').replace(/[/.]+/g, '-').replace(/-$/, '')}`,
+  name: `nothing-above-${folder
+    .replace(/\/?\(.*/, '')
+    .replace(/[/.]+/g, '-')
+    .replace(/-$/, '')}`,
   severity: 'error',
   from: { path: `^src/${folder}` },
   to: { path: order.slice(0, index + 1).map((above) => `^src/${above}`) },

@@ -10,7 +10,8 @@ export function issueToken({ tokens }: { tokens: Tokens }) {
   return async ({ body, authorization, database }: Call<'issueToken'>): Promise<Reply<'issueToken'>> => {
     const { id, secret } = credentials(authorization, body);
     const client = await authenticateClient(database, id, secret);
-    if (!client) throw new OAuthFailure('invalid_client', 'Unknown or disabled client, or a wrong secret.');
+    if (!client)
+      throw new OAuthFailure('invalid_client', 'The client is unknown or disabled, or its secret is wrong.');
 
     const scope = grantedScope(client.scopes, body.scope);
     return ok(
@@ -33,7 +34,10 @@ function credentials(
   if (authorization !== undefined) {
     const { id, secret } = basicCredentials(authorization);
     if (client_secret !== undefined || (client_id !== undefined && client_id !== id)) {
-      throw new OAuthFailure('invalid_request', 'Send the client once: by HTTP Basic or in the body.');
+      throw new OAuthFailure(
+        'invalid_request',
+        'Send the client credentials by HTTP Basic or in the body, not both.',
+      );
     }
     return { id, secret };
   }
@@ -59,10 +63,7 @@ function formDecoded(text: string): string {
 }
 
 function noCredentials(): OAuthFailure {
-  return new OAuthFailure(
-    'invalid_client',
-    'Send client_id and client_secret, by HTTP Basic or in the body.',
-  );
+  return new OAuthFailure('invalid_client', 'Send client_id and client_secret by HTTP Basic or in the body.');
 }
 
 function grantedScope(allowed: Scope[], asked: string | undefined): string {
@@ -71,7 +72,7 @@ function grantedScope(allowed: Scope[], asked: string | undefined): string {
   const within = impliedScopes(allowed);
   const beyond = scopes.find((scope) => !isScope(scope) || !within.has(scope));
   if (beyond !== undefined || scopes.length === 0) {
-    throw new OAuthFailure('invalid_scope', `This client may ask for: ${[...within].join(' ')}`);
+    throw new OAuthFailure('invalid_scope', `This client can request: ${[...within].join(' ')}`);
   }
   return [...new Set(scopes)].join(' ');
 }

@@ -75,7 +75,7 @@ function requireFewValues(body: Buffer, separators: string): void {
   const bytes = new Set(Buffer.from(separators));
   let count = 0;
   for (const byte of body) if (bytes.has(byte)) count += 1;
-  if (count >= valueLimit) throw parameterError([error('too_many', `holds more than ${valueLimit} values`)]);
+  if (count >= valueLimit) throw parameterError([error('too_many', `has more than ${valueLimit} values`)]);
 }
 
 // Left as text: what a row means is the operation's business. The decoder takes a byte order mark off.

@@ -43,7 +43,7 @@ export function schemaErrors(name: keyof components['schemas'], value: unknown):
 
 /** Turns Ajv's errors into ours: all errors at once, except that a path without a valid id is no record (404). */
 export function explainErrors(errors: FastifySchemaValidationError[], part: string): Error {
-  if (part === 'params') return notFound('There is no record at this path: its ids are not valid.');
+  if (part === 'params') return notFound('There is no record at this path: an identifier in it is invalid.');
   const listed = (errors as ErrorObject[]).slice(0, listedErrors);
   return parameterError(
     listed.map((error) => fieldError(error, part)),

@@ -150,7 +150,7 @@ const parserErrors: Record<string, ApiError> = {
     431,
     'Request Header Fields Too Large',
     'headers_too_large',
-    'The request line and headers may hold 16 KiB.',
+    'The request line and headers may have at most 16 KiB.',
   ),
   ERR_HTTP_REQUEST_TIMEOUT: new ApiError(
     408,

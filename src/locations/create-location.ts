@@ -13,7 +13,7 @@ import { requireStandardCodes } from './standards.ts';
 export async function createLocation(call: Call<'createLocation'>): Promise<Reply<'createLocation'>> {
   const { database, body, caller, requestId } = call;
   if (caller.locationIds) {
-    throw forbidden('This client may act on certain locations only, so it cannot create new ones.');
+    throw forbidden('This client is limited to certain locations and cannot create new ones.');
   }
   requireStandardCodes(body);
   const [row] = await insert(database, {

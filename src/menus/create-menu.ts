@@ -20,7 +20,7 @@ export async function createMenu(call: Call<'createMenu'>): Promise<Reply<'creat
   });
   // Whether the location exists elsewhere is not told.
   if (!menu) {
-    throw parameterError([{ field: '/location_id', code: 'not_found', message: 'is not within reach' }]);
+    throw parameterError([{ field: '/location_id', code: 'not_found', message: 'is not accessible' }]);
   }
   return created(data(menu.resource), { ETag: menu.etag, Location: `/api/v1/menus/${menu.id}` });
 }

@@ -21,6 +21,6 @@ export function onConstraint<Values, Row>(
 
 export function externalIdTaken(): ApiError {
   return parameterError([
-    { field: '/external_id', code: 'taken', message: 'is in use by another record here' },
+    { field: '/external_id', code: 'taken', message: 'is already used by another record' },
   ]);
 }

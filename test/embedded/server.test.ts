@@ -225,10 +225,7 @@ t.test('a directory of another major version is refused in one line', async (t) 
   const file = join(shared, 'postgres', 'PG_VERSION');
   fs.writeFileSync(file, '17\n');
   t.teardown(() => fs.writeFileSync(file, '18\n'));
-  t.match(
-    await failure(startEmbedded(shared)),
-    /^DATA_DIR .* PostgreSQL 17, but this service runs 18: .*$/,
-  );
+  t.match(await failure(startEmbedded(shared)), /^DATA_DIR .* PostgreSQL 17, but this service runs 18: .*$/);
 });
 
 t.test('a path that is no directory is refused in one line', async (t) => {

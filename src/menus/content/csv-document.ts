@@ -16,7 +16,7 @@ export function readCsv(text: string): CsvDocument {
   const { rows, errors } = readCsvRows(text);
   const [menu, ...moreMenus] = rows.filter(({ record }) => record === 'menu');
   for (const { line } of moreMenus) {
-    errors.push({ field: cellName(line, 'record'), code: 'duplicate', message: 'is a second menu' });
+    errors.push({ field: cellName(line, 'record'), code: 'duplicate', message: 'is a second menu row' });
   }
   const categories = gather(rows, errors);
   const content = {

@@ -95,19 +95,19 @@ function finder<
       errors.push({ field: `${pointer}/${field}`, code, message });
 
     if (external_id === undefined && ownId === undefined) {
-      report('external_id', 'required', `is required where there is no ${id}`);
+      report('external_id', 'required', `is required when there is no ${id}`);
       return undefined;
     }
     const names = [external_id ?? found?.external_id, ownId, found].filter((name) => name != null);
     if (names.some((name) => named.has(name))) {
-      report(ownId === undefined ? 'external_id' : id, 'duplicate', 'is in the document twice');
+      report(ownId === undefined ? 'external_id' : id, 'duplicate', 'appears twice in the document');
       return undefined;
     }
     for (const name of names) named.add(name);
     if (stored && found) {
       const own = found.external_id;
       if (external_id !== undefined && own !== null && own !== external_id)
-        report('external_id', 'conflict', 'is not the one that the record has');
+        report('external_id', 'conflict', 'is not the external_id of this record');
     } else if (stored && ownId !== undefined) {
       report(id, 'not_found', 'is not in this menu');
     } else if (stored) {

@@ -24,14 +24,14 @@ export function readCsvRows(text: string): { rows: CsvRow[]; errors: FieldError[
   const { line } = header;
   for (const [index, name] of names.entries()) {
     if (names.indexOf(name) < index && name !== '')
-      errors.push(fieldError(line, name, 'duplicate', 'is there twice'));
+      errors.push(fieldError(line, name, 'duplicate', 'appears twice'));
     else if (!isColumn(name) && name !== '')
       errors.push(fieldError(line, name, 'unknown', 'is not a known column'));
   }
   if (!names.includes('record')) {
     return {
       rows: [],
-      errors: [...errors, fieldError(line, 'record', 'required', 'is a column that is required')],
+      errors: [...errors, fieldError(line, 'record', 'required', 'is a required column')],
     };
   }
   const rows = body.flatMap((one) => readRow(one, names, errors) ?? []);
@@ -64,7 +64,7 @@ function split(text: string): { lines: Line[]; errors: FieldError[] } {
   }
 }
 
-const quoteError = 'is not CSV: a quote is not where it can be, or is never closed';
+const quoteError = 'is not valid CSV: a quote is misplaced or never closed';
 
 type Parsed = { info: Info & { bytes: number }; record: string[] };
 
@@ -112,7 +112,7 @@ function readRow({ line, cells }: Line, names: string[], errors: FieldError[]): 
     const kinds: readonly Kind[] = columns[name];
     const cell = unguarded(cells[index] ?? '');
     if (kinds.includes(record)) readCell(row, name, cell);
-    else if (cell !== '') errors.push(fieldError(line, name, 'unknown', `has no meaning for a ${record}`));
+    else if (cell !== '') errors.push(fieldError(line, name, 'unknown', `is not used in a ${record} row`));
   }
   // A time of return that is not written says "no plan" only beside a switch that is.
   if (row.fields['unavailable_until'] === null && row.fields['is_available'] === undefined) {
