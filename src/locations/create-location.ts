@@ -7,14 +7,12 @@ import { data, type Json } from '../db/json.ts';
 import { created } from '../http/reply.ts';
 import { completeAddress } from './address.ts';
 import { changedLocation, type Location, locationTag } from './location.ts';
-import { requireStandardCodes } from './standards.ts';
 
 export async function createLocation(call: Call<'createLocation'>): Promise<Reply<'createLocation'>> {
   const { database, body, caller, requestId, eventCommitted } = call;
   if (caller.locationIds) {
     throw forbidden('This client may act on certain locations only, so it cannot make new ones.');
   }
-  requireStandardCodes(body);
   const [row] = await insert(database, {
     account_id: caller.accountId,
     name: body.name.trim(),

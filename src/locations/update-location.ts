@@ -16,14 +16,12 @@ import {
   locationTag,
   requireLocation,
 } from './location.ts';
-import { requireStandardCodes } from './standards.ts';
 
 type Body = Call<'updateLocation'>['body'];
 
 /** Changes the fields present in the body, in one statement with its event. */
 export async function updateLocation(call: Call<'updateLocation'>): Promise<Reply<'updateLocation'>> {
   const { database, params, body, caller, headers, requestId, eventCommitted } = call;
-  requireStandardCodes(body);
   const values = {
     ...params,
     ...reachOf(caller),
