@@ -57,7 +57,7 @@ async function main(): Promise<boolean> {
   const receiver = await startReceiver();
   let service: Service | undefined;
   try {
-    service = await startService(`${scratch}-data`, join(scratch, 'service.log'));
+    service = await startService(`${scratch}-data`);
     say(`the service runs at ${service.origin}`);
     const rig = await prepare(programs, scratch, service, receiver.origin);
     return (await findsLies(rig)) && (await conforms(rig, options));
