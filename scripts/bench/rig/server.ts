@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { type Database, openDatabase } from '../../../src/db/database.ts';
-import { defaultDataDir, type EmbeddedPostgres, startEmbedded } from '../../../src/embedded/server.ts';
 import { migrate } from '../../../src/db/migrate.ts';
+import { defaultDataDir, type EmbeddedPostgres, startEmbedded } from '../../../src/embedded/server.ts';
 import { type BenchData, seed } from './data.ts';
 
 /** A seeded database, on the disk and with the settings that the service itself would use. */
