@@ -1,6 +1,6 @@
 // Generated from openapi/ by `make generate`; do not edit.
-import type { Scope } from '../src/http/scopes.ts';
 import type { Handler } from '../src/http/handler.ts';
+import type { Scope } from './scopes.ts';
 
 export interface OperationFacts {
   method: string;

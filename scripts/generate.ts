@@ -11,6 +11,7 @@ import { bundle } from './generate/bundle.ts';
 import { databaseTypes } from './generate/database-types.ts';
 import { edition30 } from './generate/edition-3.0.ts';
 import { operationTable } from './generate/operation-table.ts';
+import { scopeList } from './generate/scopes.ts';
 import { statementsFile } from './generate/statements.ts';
 
 const help = `usage: npm run generate [-- --check]
@@ -34,6 +35,7 @@ try {
     'openapi-3.0.json': `${JSON.stringify(edition30(document), null, 2)}\n`,
     'api.ts': await apiTypes(scratch),
     'operations.ts': operationTable(document),
+    'scopes.ts': scopeList(document),
     'database.ts': await databaseTypes(scratch),
   };
   const stale = await update(files);

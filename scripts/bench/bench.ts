@@ -32,7 +32,6 @@ export interface Options {
   connections: number[];
   /** Smaller amounts, for a look at whether it works. */
   quick: boolean;
-  pgbench: boolean;
   /** Environment of the service, beside what the benches set. */
   environment: Record<string, string>;
 }

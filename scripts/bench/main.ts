@@ -1,10 +1,10 @@
 /** Measures the service; --help tells how. Progress goes to stderr, the tables to stdout. */
 import { availableParallelism, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
+import { pythonCache } from '../python.ts';
 import type { Bench, Options } from './bench.ts';
 import { benches, firstBenches } from './benches.ts';
 import { machineFacts } from './rig/machine.ts';
-import { pgbenchVersion } from './rig/pgbench.ts';
 import { report } from './rig/report.ts';
 import { startServer } from './rig/server.ts';
 
@@ -18,8 +18,9 @@ ${benches.map(({ name, about }) => `  ${name.padEnd(20)} ${firstBenches.some((on
   --rounds N            of each side (3)
   --seconds S           of each round (1.5)
   --connections A,B     (1,16,64)
-  --pgbench             run the SQL with pgbench instead of our own client
-  --set NAME=VALUE      an environment variable of the service, such as WORKERS=2; may be repeated`;
+  --set NAME=VALUE      an environment variable of the service, such as WORKERS=2; may be repeated
+
+An operation beside its own SQL needs Python 3.11 or newer with venv, for pgbench. It stays in ${pythonCache}.`;
 
 /** A command line that cannot be carried out; its message is one line. */
 class UsageError extends Error {}
@@ -58,9 +59,7 @@ async function main(): Promise<void> {
       results.push({ table: bench.table, rows });
     }
     const command = ['npm run bench --', ...process.argv.slice(2)].join(' ').replace(/ --$/, '');
-    console.log(
-      `\`${command}\` on ${machineFacts(server.version, load)}${by(options)}\n\n${report(results)}`,
-    );
+    console.log(`\`${command}\` on ${machineFacts(server.version, load)}\n\n${report(results)}`);
   } finally {
     await server.stop();
   }
@@ -74,7 +73,6 @@ function readArguments() {
       options: {
         help: { ...flag, short: 'h' },
         quick: flag,
-        pgbench: flag,
         rounds: text,
         seconds: text,
         connections: text,
@@ -97,11 +95,8 @@ function choose(names: string[]): Bench[] {
 
 function readOptions(values: ReturnType<typeof readArguments>['values']): Options {
   const quick = values.quick ?? false;
-  const pgbench = values.pgbench ?? false;
-  if (pgbench && pgbenchVersion() === undefined) throw new UsageError('there is no pgbench on this machine');
   return {
     quick,
-    pgbench,
     rounds: whole('rounds', values.rounds ?? (quick ? '1' : '3')),
     seconds: positive('seconds', values.seconds ?? (quick ? '0.5' : '1.5')),
     connections: (values.connections ?? '1,16,64').split(',').map((one) => whole('connections', one)),
@@ -124,8 +119,4 @@ function assignment(text: string): [string, string] {
   const at = text.indexOf('=');
   if (at < 1) throw new UsageError(`--set takes NAME=VALUE, not "${text}"`);
   return [text.slice(0, at), text.slice(at + 1)];
-}
-
-function by({ pgbench }: Options): string {
-  return pgbench ? `; SQL run by pgbench ${pgbenchVersion()}` : '';
 }

@@ -112,7 +112,7 @@ UNSAYABLE = [
     (422, "cursor", "list.*", "a cursor is opaque: only one that this list has given is good"),
     (422, "not_found", ".*", "only the database tells whether a record that is named in a query or body is within reach"),
     (422, "taken", "create.*|update.*", "an external_id is unique among its siblings"),
-    (422, "enum", ".*Location", "time zones, currencies and countries are lists outside the contract, which grow"),
+    (422, "enum", ".*Location", "time zones and currencies are lists outside the contract, which grow"),
     (422, "past", ".*Item|setAvailability|importMenu", "whether a moment is past changes with time"),
     (422, "future", "replayWebhook", "whether a moment is to come changes with time"),
     (422, "conflict", ".*Item|setAvailability|importMenu", "two fields exclude each other: `not` breaks generators"),

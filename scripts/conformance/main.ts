@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { operations } from '../../generated/operations.ts';
+import { pythonCache, pythonEnvironment } from '../python.ts';
 import { lies } from './lies.ts';
 import { type Client, type Service, startReceiver, startService } from './service.ts';
-import { cache, installTool } from './tool.ts';
 
 const help = `usage: make conformance [MINUTES=N], or node scripts/conformance/main.ts [OPTION…]
 
@@ -21,7 +21,7 @@ Fails on any failure, and when an operation never succeeds.
   --only ID       only this operation, without links; may be repeated
   --report DIR    write junit.xml and events.ndjson there
 
-Needs Python 3.11 or newer with venv. What it installs stays in ${cache}.`;
+Needs Python 3.11 or newer with venv. What it installs stays in ${pythonCache}.`;
 
 /** A command line that cannot be carried out; its message is one line. */
 class UsageError extends Error {}
@@ -51,13 +51,14 @@ async function main(): Promise<boolean> {
     return true;
   }
   const options = readOptions(values);
-  const programs = installTool(say);
+  const requirements = join(import.meta.dirname, 'requirements.txt');
+  const programs = join(pythonEnvironment(requirements, say), 'bin');
   validateEditions(programs);
   const scratch = mkdtempSync(join(tmpdir(), 'conformance-'));
   const receiver = await startReceiver();
   let service: Service | undefined;
   try {
-    service = await startService(`${scratch}-data`, join(scratch, 'service.log'));
+    service = await startService(`${scratch}-data`);
     say(`the service runs at ${service.origin}`);
     const rig = await prepare(programs, scratch, service, receiver.origin);
     return (await findsLies(rig)) && (await conforms(rig, options));

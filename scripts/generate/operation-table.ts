@@ -8,8 +8,8 @@ export function operationTable(document: OpenApiDocument): string {
   );
   rows.sort((a, b) => (a.id < b.id ? -1 : 1));
   return `// Generated from openapi/ by \`make generate\`; do not edit.
-import type { Scope } from '../src/http/scopes.ts';
 import type { Handler } from '../src/http/handler.ts';
+import type { Scope } from './scopes.ts';
 
 export interface OperationFacts {
   method: string;

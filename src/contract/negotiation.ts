@@ -1,3 +1,6 @@
+// By hand, since the libraries at hand read less: @fastify/accept-negotiator 2.1 knows neither `*/*` nor `text/*`, and
+// negotiator 1.1 finds nothing for `text/csv; header=present`.
+
 /**
  * The offered media type that `Accept` prefers (RFC 9110, 12.5.1): the highest weight, among equals the first
  * offered. Parameters of a range other than `q` are not looked at.

@@ -9,7 +9,7 @@
 import { Worker } from 'node:worker_threads';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { OperationId } from '../../generated/operations.ts';
-import type { SentAnswer, Violation } from './response-check-thread.ts';
+import type { SentAnswer, Violation } from './contract-check.ts';
 
 /** What came of a sampled answer. */
 export type CheckResult = 'kept' | 'violated' | 'skipped';

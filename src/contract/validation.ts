@@ -1,10 +1,10 @@
 import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
-import formats from 'ajv-formats';
 import type { FastifyRequest, FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
 import type { components } from '../../generated/api.ts';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { operations } from '../../generated/operations.ts';
 import { type ApiError, type FieldError, listedErrors, notFound, parameterError } from '../http/errors.ts';
+import { codeLists, withFormats } from './formats.ts';
 
 const options: Options = {
   strict: true,
@@ -16,11 +16,13 @@ const options: Options = {
 };
 
 // Bodies say what they mean: nothing is coerced, dropped or filled in.
-const bodies = withFormats(new Ajv2020(options))
+const bodies = withExactMultiples(withFormats(new Ajv2020(options)))
   .addKeyword('components')
   .addSchema({ components: { schemas: document.components.schemas } }, 'contract');
 // Everything in a URL or header is text at first.
-const parameters = withFormats(new Ajv2020({ ...options, coerceTypes: 'array', useDefaults: true }));
+const parameters = withExactMultiples(
+  withFormats(new Ajv2020({ ...options, coerceTypes: 'array', useDefaults: true })),
+);
 
 /** Fastify's validator compiler: strict for bodies, coercing for path, query and headers. */
 export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
@@ -38,16 +40,17 @@ export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpP
 export function schemaErrors(name: keyof components['schemas'], value: unknown): FieldError[] {
   const validate = bodies.getSchema(`contract#/components/schemas/${name}`);
   if (!validate) throw new Error(`the contract has no schema ${name}`);
-  return validate(value) ? [] : (validate.errors ?? []).map((error) => fieldError(error, 'body'));
+  return validate(value) ? [] : ownErrors(validate.errors).map((error) => fieldError(error, 'body'));
 }
 
 /** Turns Ajv's errors into ours: all errors at once, except that a path without a valid id is no record (404). */
 export function explainErrors(errors: FastifySchemaValidationError[], part: string): Error {
   if (part === 'params') return notFound('There is no record at this path: an identifier in it is invalid.');
-  const listed = (errors as ErrorObject[]).slice(0, listedErrors);
+  const own = ownErrors(errors as ErrorObject[]);
+  const listed = own.slice(0, listedErrors);
   return parameterError(
     listed.map((error) => fieldError(error, part)),
-    errors.length,
+    own.length,
   );
 }
 
@@ -71,7 +74,7 @@ function errorsAfter(failed: string, request: FastifyRequest): FieldError[] {
   return parts.slice(parts.indexOf(failed as 'body') + 1).flatMap((part) => {
     const validate = request.getValidationFunction(part) as ValidateFunction | undefined;
     if (!validate || validate(part === 'headers' ? request.headers : request.query)) return [];
-    return (validate.errors ?? []).map((error) => fieldError(error, part));
+    return ownErrors(validate.errors).map((error) => fieldError(error, part));
   });
 }
 
@@ -144,17 +147,28 @@ function withCanonicalIntegers(
   return check as unknown as ValidateFunction;
 }
 
+// Of a value that is not null where null is allowed, what is wrong with the value: Ajv also tells that it is not null,
+// and that none of the alternatives fits.
+function ownErrors(errors: readonly ErrorObject[] | null | undefined): readonly ErrorObject[] {
+  const isNotNull = ({ keyword, params }: ErrorObject) => keyword === 'type' && params['type'] === 'null';
+  const nullable = new Set(errors?.filter(isNotNull).map(({ instancePath }) => instancePath));
+  return (errors ?? []).filter(
+    (error) => !nullable.has(error.instancePath) || !(isNotNull(error) || error.keyword === 'anyOf'),
+  );
+}
+
 function fieldError(error: ErrorObject, part: string): FieldError {
   const { keyword, params, instancePath } = error;
   const name = params['missingProperty'] ?? params['additionalProperty'] ?? params['unevaluatedProperty'];
   const pointer = name === undefined ? instancePath : `${instancePath}/${escapePointer(String(name))}`;
+  const list = keyword === 'format' ? codeLists[params['format']] : undefined;
   return shortened({
     field: part === 'body' ? pointer : pointer.slice(1),
-    code: codes[keyword] ?? keyword.toLowerCase(),
+    code: list ? 'enum' : (codes[keyword] ?? keyword.toLowerCase()),
     message:
       keyword === 'const'
         ? `must be ${params['allowedValue']}`
-        : (messages[keyword] ?? error.message ?? 'is not valid'),
+        : (list?.message ?? messages[keyword] ?? error.message ?? 'is not valid'),
   });
 }
 
@@ -186,11 +200,6 @@ const messages: Record<string, string> = {
 
 function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
-}
-
-function withFormats(ajv: Ajv2020): Ajv2020 {
-  formats.default(ajv);
-  return withExactMultiples(ajv);
 }
 
 // Ajv divides in binary, so it either refuses 0.29 or, with a tolerance, accepts 0.290000001 as a multiple of 0.01.

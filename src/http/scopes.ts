@@ -1,6 +1,6 @@
-export const allScopes = ['menus:read', 'menus:write', 'availability:write', 'webhooks:manage'] as const;
+import { allScopes, type Scope } from '../../generated/scopes.ts';
 
-export type Scope = (typeof allScopes)[number];
+export { allScopes, type Scope };
 
 export function isScope(text: string): text is Scope {
   return (allScopes as readonly string[]).includes(text);

@@ -8,14 +8,12 @@ import { onConstraint } from '../records/constraints.ts';
 import { change, type Written, write } from '../records/write.ts';
 import { completeAddress } from './address.ts';
 import { type Location, locationETag, locations } from './location.ts';
-import { requireStandardCodes } from './standards.ts';
 
 export async function createLocation(call: Call<'createLocation'>): Promise<Reply<'createLocation'>> {
   const { database, body, caller, requestId } = call;
   if (caller.locationIds) {
     throw forbidden('This client is limited to certain locations and cannot create new ones.');
   }
-  requireStandardCodes(body);
   const [row] = await insert(database, {
     account_id: caller.accountId,
     name: body.name.trim(),

@@ -4,12 +4,10 @@ import { ok } from '../http/reply.ts';
 import { partialUpdate } from '../records/update.ts';
 import { completeAddress } from './address.ts';
 import { locationFields, locationKey, locations, requireLocation } from './location.ts';
-import { requireStandardCodes } from './standards.ts';
 
 /** Changes the fields present in the body, in one statement with its event. */
 export async function updateLocation(call: Call<'updateLocation'>): Promise<Reply<'updateLocation'>> {
   const { params, body, caller } = call;
-  requireStandardCodes(body);
   const { address } = body;
   const fields = address === undefined ? body : { ...body, address: completeAddress(address) };
   const { etag, resource } = await update(call, locationKey(params, caller), fields);

@@ -15,6 +15,9 @@ export interface DemoClient {
   item_id: number;
 }
 
+/** Where the credentials are kept, below DATA_DIR. */
+export const demoClientFile = 'demo-client.json';
+
 const account = 'Demo';
 
 /**
@@ -27,7 +30,7 @@ export async function loadDemo(
   database: Database,
   { ifEmpty, keepIn }: { ifEmpty: boolean; keepIn?: string },
 ): Promise<DemoClient | undefined> {
-  const file = keepIn && join(keepIn, 'demo-client.json');
+  const file = keepIn && join(keepIn, demoClientFile);
   return database.transaction().execute(async (transaction) => {
     // Of services that start together on an empty database, one loads.
     await sql`lock table account in share row exclusive mode`.execute(transaction);

@@ -1,10 +1,33 @@
+import { join } from 'node:path';
 import type { Config } from './config.ts';
-import type { DemoClient } from './demo.ts';
+import { type DemoClient, demoClientFile } from './demo.ts';
+
+/** A line of the log, the last one of a start: for whoever is no person at a terminal. */
+export interface Ready {
+  level: 30;
+  time: number;
+  service: 'menu-management-service';
+  msg: 'ready';
+  role: Config['role'];
+  /** Where it listens: the API, or with ROLE=worker health and metrics alone. */
+  address: string;
+  /** The process to signal when it is to stop. */
+  pid: number;
+  /** File with a client of the demo account, when there is one to show. No secret is ever logged. */
+  demo_client?: string;
+}
 
 /** Tells who started the service where it is and what to try first; the lines work as pasted. */
 export function greet(config: Config, address: string, demo: DemoClient | undefined): void {
   const base = address.replace('[::]', 'localhost');
   console.log(config.role === 'worker' ? workerNotice(base) : tour(config, base, demo));
+  if (!process.stdout.isTTY) console.log(JSON.stringify(ready(config, base, demo)));
+}
+
+function ready({ role, dataDir }: Config, address: string, demo?: DemoClient): Ready {
+  const place = { role, address, pid: process.pid };
+  const kept = demo && { demo_client: join(dataDir, demoClientFile) };
+  return { level: 30, time: Date.now(), service: 'menu-management-service', msg: 'ready', ...place, ...kept };
 }
 
 function workerNotice(base: string): string {

@@ -11,7 +11,7 @@ t.test('kill -9 between the write and the relay: the next process relays it', as
   const receiver = await startReceiver(t);
   const { secret } = await subscribe(t, api, receiver);
   const [{ path }] = await someItems(api, 1);
-  const service = startServiceProcess(t, connection, { ROLE: 'api', PORT: '0' });
+  const service = startServiceProcess(t, connection, { ROLE: 'api' });
   const url = await service.address();
   const toggled = await fetch(`${url}/api/v1${path}/toggle`, {
     method: 'POST',

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import type { Test } from 'tap';
+import { launchService } from '../../scripts/launch.ts';
 import { encryptionKey } from '../support/service.ts';
 
 export interface WorkerSettings {
@@ -46,18 +47,21 @@ export async function startWorkerProcess(
 /** Starts the service as its users do. */
 export function startServiceProcess(
   t: Test,
-  connection: pg.PoolConfig,
+  { user, host, database }: pg.PoolConfig,
   env: Record<string, string>,
-): Process & { address(): Promise<string> } {
-  const { user, host, database } = connection;
-  const process = spawn(t, '../../src/main.ts', {
+): Pick<Process, 'kill'> & { address(): Promise<string> } {
+  const service = launchService({
     DATABASE_URL: `postgres://${user}@${encodeURIComponent(host ?? '')}/${database}`,
     ENCRYPTION_KEY: encryptionKey.toString('base64'),
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
     LOG_LEVEL: logLevel,
     ...env,
   });
-  return { ...process, address: () => addressOf(process.child) };
+  const kill = async () => {
+    await service.stop('SIGKILL');
+  };
+  t.teardown(kill);
+  return { kill, address: async () => (await service.ready).address };
 }
 
 /** Waits for this message of a process. */
@@ -69,18 +73,6 @@ export async function said(child: ChildProcess, message: unknown): Promise<void>
     ]);
     if (received === message) return;
   }
-}
-
-function addressOf(child: ChildProcess): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let printed = '';
-    child.stdout?.on('data', (chunk) => {
-      printed += chunk;
-      const address = /ready at (\S+)/.exec(printed)?.[1];
-      if (address) resolve(address);
-    });
-    child.once('exit', () => reject(new Error(`the service ended without an address: ${printed}`)));
-  });
 }
 
 // The runner's hooks in NODE_OPTIONS are for test files alone.

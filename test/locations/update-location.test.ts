@@ -104,6 +104,7 @@ t.test(
       const answer = await api.put(`/locations/${location.location_id}`, body);
       t.equal(answer.status, 422, JSON.stringify(body));
       t.match(answer.body.errors, [{ field, code }], JSON.stringify(body));
+      t.equal(answer.body.errors.length, 1, 'and nothing besides');
     }
     t.same((await api.get(`/locations/${location.location_id}`)).body.data, location);
     t.same(await events.next(), []);

@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
+import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
+import { demoClient } from '../../scripts/launch.ts';
 import { type Api, createApi } from '../support/api.ts';
 import { dataDirectory, postgresOf, type RunningService, startProcess } from '../support/process.ts';
 
@@ -22,6 +24,12 @@ t.test('the first start greets with a demo client, the docs and three lines to p
   t.match(shown.client_secret, /^mss_[\w-]{43}$/);
   t.equal(shown.lines.length, 3);
   t.equal((await fetch(shown.docs)).status, 200);
+  const ready = await service.ready;
+  t.match(ready, { role: 'all', address: service.url, pid: service.pid });
+  t.equal(ready.demo_client, join(DATA_DIR, 'demo-client.json'), 'a program finds the client in a file');
+  const { client_id, client_secret } = shown;
+  t.same(demoClient(ready), { client_id, client_secret });
+  t.notMatch(JSON.stringify(ready), client_secret);
   toggled = await toggle(apiOf(service));
   const outcome = await service.stop('SIGINT', 'group');
   t.equal(outcome.ended, 0, 'Ctrl-C ends it with status 0');
@@ -76,8 +84,11 @@ t.test('kill -9 loses nothing that was acknowledged, and the next start tidies u
 t.test('a second service on the same data directory ends with one line', async (t) => {
   const service = await startProcess(t, { DATA_DIR });
   await t.rejects(startProcess(t, { DATA_DIR }), {
-    message:
-      /"stdout":"","stderr":"menu-management-service: DATA_DIR \S+ is in use by another running service;[^\\]*\\n","ended":1/,
+    cause: {
+      stdout: /^$/,
+      stderr: /^menu-management-service: DATA_DIR \S+ is in use by another running service;[^\n]*\n$/,
+      ended: 1,
+    },
   });
   t.equal((await fetch(`${service.url}/health/ready`)).status, 200, 'the first one goes on');
   t.equal((await service.stop('SIGINT', 'group')).ended, 0);

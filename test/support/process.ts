@@ -1,63 +1,38 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type pg from 'pg';
 import type { Test } from 'tap';
+import { root } from '../../scripts/generate/tool.ts';
+import { launch, launchService, type Outcome, type Service } from '../../scripts/launch.ts';
 import { cloneDatabase, encryptionKey } from './service.ts';
 
-/** What a process printed and how it ended. */
-export interface Outcome {
-  stdout: string;
-  stderr: string;
-  /** Exit status, or the signal that ended it. */
-  ended: number | NodeJS.Signals;
-}
+export { type Outcome, root };
 
 /** A service that runs as a process of its own. */
-export interface RunningService {
-  pid: number;
-  /** What it greeted with. */
+export interface RunningService extends Omit<Service, 'outcome'> {
+  /** What it greeted with, and what it logged before. */
   greeting: string;
-  /** Where it says it listens; empty for one that only sends webhooks. */
+  /** Where it listens. */
   url: string;
-  /** What it has printed so far. */
-  printed: { readonly stdout: string; readonly stderr: string };
   /** Milliseconds from its launch until it was ready. */
   readyAfter: number;
-  /** Sends the signal to the service alone, or as Ctrl-C does to its whole process group; waits for the end. */
-  stop(signal: NodeJS.Signals, to?: 'service' | 'group'): Promise<Outcome>;
 }
-
-/** The project's root directory. */
-export const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Starts src/main.ts and waits until it is ready. @throws what it printed, when it ends before that */
 export async function startProcess(t: Test, env: Record<string, string>): Promise<RunningService> {
   const launched = performance.now();
-  const { pid, printed, stdout, end } = launch(t, [process.execPath, 'src/main.ts'], {
-    PORT: '0',
-    LOG_LEVEL: 'warn',
-    ...env,
-  });
-  const ready = new Promise<boolean>((resolve) => {
-    stdout.on('data', () => / is ready[\s\S]*\n\n$/.test(printed.stdout) && resolve(true));
-    end.then(() => resolve(false));
-  });
-  if (!(await ready)) throw new Error(`the service ended: ${JSON.stringify(await end)}`);
+  const service = launchService({ LOG_LEVEL: 'warn', ...env });
+  t.teardown(() => service.stop('SIGKILL', 'group'));
+  const { address } = await service.ready;
   return {
-    pid,
-    greeting: printed.stdout,
-    printed,
-    url: /ready at (\S+)/.exec(printed.stdout)?.[1] ?? '',
+    ...service,
+    greeting: service.printed.stdout,
+    url: address,
     readyAfter: performance.now() - launched,
-    async stop(signal, to = 'service') {
-      process.kill(to === 'group' ? -pid : pid, signal);
-      return end;
-    },
   };
 }
 
@@ -68,7 +43,9 @@ export async function runToEnd(
   command = [process.execPath, 'src/main.ts'],
   directory = root,
 ): Promise<Outcome> {
-  return launch(t, command, env, directory).end;
+  const program = launch(command, env, { directory });
+  t.teardown(() => program.stop('SIGKILL', 'group'));
+  return program.outcome;
 }
 
 /** A new directory for DATA_DIR; a Postgres that still runs in it when the test ends is killed. */
@@ -122,35 +99,6 @@ export function environmentOf({ host = '', port, user, database }: pg.PoolConfig
     DATABASE_URL: `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`,
     ENCRYPTION_KEY: encryptionKey.toString('base64'),
   };
-}
-
-// A process group of its own, as a shell gives one; none of the settings of whoever runs the tests, and none of
-// the hooks that tap puts into every Node below it.
-function launch(t: Test, [program = '', ...args]: string[], env: Record<string, string>, cwd = root) {
-  const child = spawn(program, args, {
-    cwd,
-    detached: true,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: { ...inherited(), ...env },
-  });
-  const pid = child.pid as number;
-  const printed = { stdout: '', stderr: '' };
-  child.stdout.setEncoding('utf8').on('data', (text) => (printed.stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text) => (printed.stderr += text));
-  t.teardown(() => endGroup(child));
-  const end = once(child, 'close').then(
-    ([status, signal]): Outcome => ({ ...printed, ended: status ?? signal }),
-  );
-  return { pid, printed, stdout: child.stdout, end };
-}
-
-function inherited(): NodeJS.ProcessEnv {
-  const names = ['PATH', 'HOME', 'TMPDIR', 'NODE_COMPILE_CACHE'];
-  return Object.fromEntries(names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : [])));
-}
-
-function endGroup({ pid, exitCode, signalCode }: ChildProcess): void {
-  if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, 'SIGKILL');
 }
 
 interface Process {

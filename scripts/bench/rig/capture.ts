@@ -6,7 +6,14 @@ import { createSender } from '../../../src/webhooks/delivery/deliver.ts';
 import { createDestination } from '../../../src/webhooks/delivery/destination.ts';
 import type { Call } from './http-load.ts';
 import type { BenchServer } from './server.ts';
-import type { Statement } from './wire.ts';
+
+/** A statement as the driver sent it; without a name it is parsed each time. */
+export interface Statement {
+  name?: string;
+  text: string;
+  /** Absent: the simple protocol, as for `begin`. */
+  values?: unknown[];
+}
 
 /**
  * Makes the calls once, one after the other, and notes what the driver sends for each: names, texts and values of

