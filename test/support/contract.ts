@@ -27,7 +27,13 @@ for (const schema of Object.values<{ type?: string; additionalProperties?: unkno
   document.components.schemas,
 ))
   if (schema.type === 'object') schema.additionalProperties ??= false;
-const ajv = new Ajv2020({ strict: false, allErrors: true, multipleOfPrecision: 6, coerceTypes: false });
+const ajv = new Ajv2020({
+  strict: false,
+  allErrors: true,
+  multipleOfPrecision: 6,
+  coerceTypes: false,
+  validateSchema: false,
+});
 formats.default(ajv);
 ajv.addSchema({ $id: 'contract', ...document });
 
