@@ -2,13 +2,10 @@
  * Runs the tests on a Postgres of their own: `npm test`, or `npm test -- test/items/toggle-item.test.ts`. The whole
  * suite also shows which documented answers no test has seen, and fails when there is one.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { glob, mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { operations } from '../generated/operations.ts';
 import { loadSigningKeys } from '../src/accounts/signing-keys.ts';
 import { openDatabase } from '../src/db/database.ts';
@@ -17,6 +14,7 @@ import { createSeal } from '../src/db/seal.ts';
 import { loadQuietDemo } from '../test/support/demo.ts';
 import { startScratchPostgres } from '../test/support/postgres.ts';
 import { encryptionKey } from '../test/support/service.ts';
+import { type FileResult, runFiles } from './test/pool.ts';
 
 const wanted = process.argv.slice(2);
 if (wanted.some((argument) => argument.startsWith('-'))) {
@@ -35,10 +33,15 @@ const coverage = join(scratch, 'contract-coverage.txt');
 const server = await startScratchPostgres();
 try {
   await makeTemplate();
-  const failed = await runTap();
+  const results = await runAll();
   const missing = wanted.length === 0 ? uncovered() : [];
   for (const answer of missing) console.log(`no test has seen: ${answer}`);
-  process.exitCode = failed || missing.length > 0 ? 1 : 0;
+  if (results.length > 10) showSlowest(results);
+  const passed = sum(results.map((one) => one.passed));
+  const failed = sum(results.map((one) => one.failed));
+  process.exitCode =
+    failed > 0 || missing.length > 0 || passed === 0 || results.length < files.length ? 1 : 0;
+  console.log(`${passed} passed, ${failed} failed`);
 } finally {
   await server.stop();
   await rm(scratch, { recursive: true, force: true });
@@ -53,43 +56,37 @@ async function makeTemplate(): Promise<void> {
   await database.destroy();
 }
 
-async function runTap(): Promise<boolean> {
-  const tap = spawn(
-    'tap',
-    ['--disable-coverage', '--reporter=tap', '--timeout=120', `--jobs=${availableParallelism()}`, ...files],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: {
-        ...process.env,
-        TEST_SERVER: JSON.stringify({ connection: server.connection, template: server.connection.database }),
-        CONTRACT_COVERAGE: coverage,
-      },
-    },
-  );
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => tap.kill(signal));
-  const exit = once(tap, 'exit');
-  const totals = await showResults(createInterface(tap.stdout));
-  const [code] = await exit;
-  console.log(`${totals.passed} passed, ${totals.failed} failed`);
-  return code !== 0 || totals.failed > 0 || totals.passed === 0;
+/** A line for each file; the whole report of those that failed. */
+async function runAll(): Promise<FileResult[]> {
+  const interrupted = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
+  const env = {
+    ...process.env,
+    TEST_SERVER: JSON.stringify({ connection: server.connection, template: server.connection.database }),
+    CONTRACT_COVERAGE: coverage,
+  };
+  const results: FileResult[] = [];
+  const options = { processes: availableParallelism(), env, signal: interrupted.signal };
+  await runFiles(files, options, (result) => {
+    results.push(result);
+    if (result.failed > 0) console.log(result.report);
+    const verdict = result.failed > 0 ? 'not ok' : 'ok';
+    console.log(`${verdict} ${results.length} - ${result.file} # ${seconds(result)}`);
+  });
+  return results;
 }
 
-/** A line for each file; the whole report of those that failed. Counts are those of TAP's last line. */
-async function showResults(lines: AsyncIterable<string>): Promise<{ passed: number; failed: number }> {
-  let report: string[] = [];
-  let totals = '';
-  for await (const line of lines) {
-    if (line.startsWith('# { total')) totals = line;
-    if (/^(not )?ok /.test(line)) {
-      if (line.startsWith('not')) console.log(report.join('\n'));
-      console.log(line);
-      report = [];
-    } else {
-      report.push(line);
-    }
-  }
-  const count = (kind: string) => Number(new RegExp(`\\b${kind}: (\\d+)`).exec(totals)?.[1] ?? 0);
-  return { passed: count('pass'), failed: count('fail') };
+function showSlowest(results: readonly FileResult[]): void {
+  const slowest = results.toSorted((a, b) => b.seconds - a.seconds).slice(0, 10);
+  for (const result of slowest) console.log(`slowest: ${seconds(result).padStart(7)}  ${result.file}`);
+}
+
+function seconds(result: FileResult): string {
+  return `${result.seconds.toFixed(1)} s`;
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, one) => total + one, 0);
 }
 
 function uncovered(): string[] {

@@ -53,7 +53,13 @@ interface Operation {
  */
 export function contractCheck(document: object): ContractCheck {
   const ajv = withFormats(
-    new Ajv2020({ strict: false, allErrors: true, multipleOfPrecision: 6, discriminator: true }),
+    new Ajv2020({
+      strict: false,
+      validateSchema: false,
+      allErrors: true,
+      multipleOfPrecision: 6,
+      discriminator: true,
+    }),
   );
   ajv.addSchema({ ...closed(document), $id: 'contract' });
   const { paths } = document as { paths: Record<string, Record<string, Operation>> };

@@ -9,6 +9,7 @@ import document from '../../generated/openapi.json' with { type: 'json' };
 import { type OperationId, operations } from '../../generated/operations.ts';
 import type { Answer } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
+import { keepRecords } from '../support/kept-records.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { type Ids, inFuture } from './example-calls.ts';
@@ -69,11 +70,8 @@ export interface ExampleWorld {
 export async function startExampleWorld(t: Test): Promise<ExampleWorld> {
   const lookup = async () => [{ address: '127.0.0.1', family: 4 }];
   const [service, receiver] = await Promise.all([startTestService(t, { lookup }), startReceiver(t)]);
-  let ids: Ids = {};
-  const restore = async () => {
-    ids = await makeRecords(service, receiver.url);
-  };
-  await restore();
+  const ids = await makeRecords(service, receiver.url);
+  const restore = await keepRecords(service.database);
 
   const send: ExampleWorld['send'] = async (id, { mediaType, value }, parameters = {}) => {
     if (id === 'listEvents') await feedComplete(service);

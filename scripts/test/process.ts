@@ -1,0 +1,53 @@
+/**
+ * One of the processes that run the tests: imports the files that it reads from standard input, one after the other,
+ * each within a test that bears its name, so that the service and its schemas are loaded once for many files. The
+ * report goes to standard output, as TAP.
+ */
+import { registerHooks } from 'node:module';
+import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+import tap, { type Test } from 'tap';
+import { fileEnd, fileSeconds } from './protocol.ts';
+
+/** The test of the file that is being imported. */
+export let testOfFile: Test;
+
+// A file's own `import t from 'tap'` gets the test of that file in place of that of the whole process.
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === 'tap' && context.parentURL?.endsWith('.test.ts')
+      ? { url: `${import.meta.resolve('./tap-of-file.ts')}?${context.parentURL}`, shortCircuit: true }
+      : next(specifier, context),
+});
+
+tap.setTimeout(0);
+const atFirst = process.getActiveResourcesInfo();
+// Not awaited here: the files import this module.
+createInterface(process.stdin).on('line', runFile);
+
+async function runFile(file: string): Promise<void> {
+  const before = { ...tap.assertTotals };
+  await tap.test(file, { timeout: fileSeconds * 1_000 }, async (t) => {
+    testOfFile = t as Test;
+    await import(pathToFileURL(file).href);
+  });
+  const left = await leftRunning();
+  if (left.length > 0) tap.fail(`${file} has left running: ${left.join(', ')}`);
+  const { pass, fail } = tap.assertTotals;
+  console.log(fileEnd({ passed: pass - before.pass, failed: fail - before.fail }));
+}
+
+/** Servers, timers and the like that would keep a process from ending which had run this file alone. */
+async function leftRunning(): Promise<string[]> {
+  const now = () => {
+    const known = [...atFirst];
+    return process.getActiveResourcesInfo().filter((kind) => {
+      const at = known.indexOf(kind);
+      if (at >= 0) known.splice(at, 1);
+      return at < 0;
+    });
+  };
+  for (let tries = 0; tries < 500 && now().length > 0; tries += 1) await pause(10);
+  return now();
+}

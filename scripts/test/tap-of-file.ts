@@ -1,0 +1,1 @@
+export { testOfFile as default } from './process.ts';
