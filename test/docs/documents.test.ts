@@ -32,7 +32,9 @@ t.test('every file, target and script that they name exists', async (t) => {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   for (const document of documents) {
     const text = textOfDocument(document);
-    for (const [path] of text.matchAll(/(?<=[`\s])(?:test|scripts|openapi)\/[\w./-]*\w/g))
+    for (const [path] of text.matchAll(
+      /(?<=[`\s])(?:src|test|scripts|openapi|generated|examples)\/[\w./-]*\w/g,
+    ))
       if (!addedByTheWalk.includes(path)) t.ok(existsSync(join(root, path)), `${document}: ${path}`);
     for (const [, target] of text.matchAll(/(?<=[`\s])make ([a-z]+)(?=[`\s])/g))
       t.ok(makefile.includes(`\n${target}:`), `${document}: make ${target}`);
@@ -54,7 +56,11 @@ t.test('every block is run by a test, or there is a reason why not', async (t) =
     t.match(readFileSync(join(root, test), 'utf8'), 'blocksRunBy(import.meta.url)', test);
 });
 
-const addedByTheWalk = ['openapi/paths/item-by-id.yaml', 'test/items/get-item-by-id.test.ts'];
+const addedByTheWalk = [
+  'openapi/paths/item-by-id.yaml',
+  'src/items/get-item-by-id.ts',
+  'test/items/get-item-by-id.test.ts',
+];
 
 /** The document without its blocks. */
 function proseOf(document: string): string {
