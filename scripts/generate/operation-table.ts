@@ -22,7 +22,7 @@ export interface OperationFacts {
   /** Largest body in bytes; null: that of the service. */
   bodyLimit: number | null;
   /** Media types of its success, the first being the default. */
-  answers: readonly string[];
+  mediaTypes: readonly string[];
   /** A quota of its own, in place of the client's. */
   rateLimit: { limit: number; windowSeconds: number; per: 'client' | 'address' } | null;
   /** Headers that tell of its end; null: it is not deprecated. */
@@ -55,7 +55,7 @@ function row(method: string, path: string, operation: Operation) {
       ? { required: requestBody.required ?? false, mediaTypes: Object.keys(requestBody.content) }
       : null,
     bodyLimit: operation['x-body-limit'] ?? null,
-    answers: [...new Set(successes.flatMap(([, { content = {} }]) => Object.keys(content)))],
+    mediaTypes: [...new Set(successes.flatMap(([, { content = {} }]) => Object.keys(content)))],
     rateLimit: limit ? { limit: limit.limit, windowSeconds: limit.window_seconds, per: limit.per } : null,
     deprecation: deprecation ? deprecationHeaders(deprecation) : null,
     statuses: Object.keys(responses)

@@ -2,7 +2,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import { withFormats } from './formats.ts';
 
-export interface SentAnswer {
+export interface SentResponse {
   operationId: string;
   status: number;
   /** By lower-case name. */
@@ -10,7 +10,7 @@ export interface SentAnswer {
   body: string | Uint8Array | null | undefined;
 }
 
-/** Where an answer is not what the contract says, without what stands there. */
+/** Where a response is not what the contract says, without what stands there. */
 export interface Violation {
   part: 'status' | 'headers' | 'body';
   /** RFC 6901; of a header `/` and its name. */
@@ -24,7 +24,7 @@ export interface ContractCheck {
    * The violations of a response: status, required headers, media type, headers and body against their schemas. A
    * status of 5xx may be the documented default.
    */
-  ofResponse(response: SentAnswer): Violation[];
+  ofResponse(response: SentResponse): Violation[];
   /** Those of a value against a schema of the document; a `$ref` in it leads into the document. */
   ofValue(schema: object, value: unknown): Violation[];
 }
@@ -85,7 +85,7 @@ export function contractCheck(document: object): ContractCheck {
     ofValue: (schema, value) => violationsOf(validator(schema), value),
   };
 
-  function headerViolations({ node, pointer }: Located, { headers }: SentAnswer): Violation[] {
+  function headerViolations({ node, pointer }: Located, { headers }: SentResponse): Violation[] {
     const documented = Object.entries(node.headers ?? {});
     const names = documented.map(([name]) => name.toLowerCase());
     const undocumented = promises.filter((name) => headers[name] !== undefined && !names.includes(name));
@@ -101,7 +101,7 @@ export function contractCheck(document: object): ContractCheck {
     return [...wrong, ...undocumented.map((name) => inHeader(name, 'undocumented'))];
   }
 
-  function bodyViolations({ node, pointer }: Located, { headers, body }: SentAnswer): Violation[] {
+  function bodyViolations({ node, pointer }: Located, { headers, body }: SentResponse): Violation[] {
     const text = typeof body === 'string' ? body : Buffer.from(body ?? '').toString();
     if (!node.content) return text === '' ? [] : [inBody('', 'undocumented')];
     const mediaType = String(headers['content-type'] ?? '').split(';', 1)[0] ?? '';

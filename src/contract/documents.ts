@@ -53,7 +53,7 @@ async function own(filename: string) {
   return { filename, content: await readFile(new URL(filename, import.meta.url), 'utf8') };
 }
 
-// Sent to the page as text. A browser answers a refused client secret with a dialog of its own, and keeps the answer
+// Sent to the page as text. A browser meets a refused client secret with a dialog of its own, and keeps the response
 // from the page, unless the request is made without the browser's credentials.
 function withoutDialog(request: { [field: string]: unknown }) {
   return String(request['url']).endsWith('/oauth/token') ? { ...request, credentials: 'omit' } : request;

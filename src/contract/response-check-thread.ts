@@ -1,6 +1,6 @@
 /** The thread of response-check.ts. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { contractCheck, type SentAnswer } from './contract-check.ts';
+import { contractCheck, type SentResponse } from './contract-check.ts';
 
 const check = contractCheck(workerData);
-parentPort?.on('message', (sent: SentAnswer[]) => parentPort?.postMessage(sent.map(check.ofResponse)));
+parentPort?.on('message', (sent: SentResponse[]) => parentPort?.postMessage(sent.map(check.ofResponse)));

@@ -1,23 +1,23 @@
 /**
- * Holds a sample of the answers against the published contract while the service runs.
+ * Holds a sample of the responses against the published contract while the service runs.
  *
  * Actors: this process, which hands on a copy of what it has sent; a thread of its own, which compiles the schemas and
  * validates, since either would keep other requests waiting for milliseconds.
- * Guarantee: no answer is changed or waits. The thread lags behind by a bounded number of bytes; what comes above that
+ * Guarantee: no response is changed or waits. The thread lags behind by a bounded number of bytes; what comes above that
  * is counted as skipped. When the thread fails, that is logged and everything is skipped from then on.
  */
 import { Worker } from 'node:worker_threads';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { OperationId } from '../../generated/operations.ts';
-import type { SentAnswer, Violation } from './contract-check.ts';
+import type { SentResponse, Violation } from './contract-check.ts';
 
-/** What came of a sampled answer. */
+/** What came of a sampled response. */
 export type CheckResult = 'kept' | 'violated' | 'skipped';
 
 export interface ResponseCheckOptions {
   /** The published contract. */
   document: object;
-  /** Share of the answers of operations that is checked, above 0 and up to 1. */
+  /** Share of the responses of operations that is checked, above 0 and up to 1. */
   rate: number;
   count(operation: OperationId, status: number, result: CheckResult): void;
 }
@@ -32,7 +32,7 @@ interface Sample {
 const longestBacklog = 8 << 20;
 
 /**
- * Logs each violation with its operation, status, request id, place and keyword, never with a value: answers hold
+ * Logs each violation with its operation, status, request id, place and keyword, never with a value: responses hold
  * secrets. To be called after every other `onSend` hook is added, before routes are.
  */
 export function registerResponseCheck(
@@ -97,6 +97,6 @@ function lengthOf({ body }: Sample): number {
   return 1_000 + (body?.length ?? 0);
 }
 
-function sent({ reply, operationId, body }: Sample): SentAnswer {
+function sent({ reply, operationId, body }: Sample): SentResponse {
   return { operationId, status: reply.statusCode, headers: reply.getHeaders(), body };
 }

@@ -117,7 +117,7 @@ type AnyHandler = (call: object) => Promise<OperationResponse>;
 
 function adapt(operationId: OperationId, { handlers, database, seal, afterWrite }: Wiring) {
   const handler = handlers[operationId] as AnyHandler;
-  const { answers, method, security } = operations[operationId];
+  const { mediaTypes, method, security } = operations[operationId];
   const mayWrite = method !== 'GET' && security.length > 0;
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const call: Pick<Call<OperationId>, 'requestId' | 'log' | 'url' | 'authorization'> = {
@@ -126,7 +126,7 @@ function adapt(operationId: OperationId, { handlers, database, seal, afterWrite 
       url: request.url,
       authorization: request.headers.authorization,
     };
-    const mediaType = chooseMediaType(answers, request, reply);
+    const mediaType = chooseMediaType(mediaTypes, request, reply);
     let performed = false;
     const perform = (database: Database) => {
       performed = true;

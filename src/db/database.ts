@@ -9,7 +9,7 @@ const oids = { int8: 20, int8Array: 1016, json: 114, jsonb: 3802, numeric: 1700 
 
 /**
  * Opens a pool. Connections are made on demand, so this succeeds while the server is away; the first
- * statement then fails with a connection error, which the API answers as 503.
+ * statement then fails with a connection error, which becomes a 503.
  * @param connection libpq-style parameters or a connection string.
  */
 export function openDatabase(connection: pg.PoolConfig, options: { max?: number } = {}): Database {

@@ -123,8 +123,9 @@ export const listedErrors = 1000;
 /** @param count how many there are, when `errors` holds only some of them. */
 export function parameterError(errors: FieldError[], count = errors.length): ApiError {
   const listed = errors.slice(0, listedErrors);
-  const faults = listed.map((error) => `${error.field || 'body'} ${error.message}`).join('; ');
-  const detail = count > listed.length ? `The first ${listed.length} of ${count} errors: ${faults}` : faults;
+  const messages = listed.map((error) => `${error.field || 'body'} ${error.message}`).join('; ');
+  const detail =
+    count > listed.length ? `The first ${listed.length} of ${count} errors: ${messages}` : messages;
   return new ApiError(422, 'Parameter Error', 'parameter_error', detail.slice(0, 1000).toWellFormed(), {
     errors: listed,
   });
@@ -152,7 +153,7 @@ export function internalError(): ApiError {
   return new ApiError(500, 'Internal Server Error', 'internal_error', 'An internal error occurred.');
 }
 
-/** An error of the token endpoint, answered in the shape of RFC 6749, section 5.2. */
+/** An error of the token endpoint, in the shape of RFC 6749, section 5.2. */
 export class OAuthFailure extends Error {
   readonly error: components['schemas']['OAuthError']['error'];
 

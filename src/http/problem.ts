@@ -97,7 +97,7 @@ function translate(thrown: unknown, request: FastifyRequest): ApiError {
   );
 }
 
-// The schemas refuse these already; a value that slips through still gets an answer that names the failure.
+// The schemas refuse these already; a value that slips through still gets a response that names the error.
 const textErrors: Record<string, () => ApiError> = {
   '22021': () =>
     parameterError([{ field: '', code: 'characters', message: 'contains a character that is not allowed' }]),

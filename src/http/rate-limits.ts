@@ -5,7 +5,7 @@ import { operations } from '../../generated/operations.ts';
 import { tooManyRequests } from './errors.ts';
 
 export interface Limits {
-  /** Counts a call of an authenticated client and tells its quota in the answer. @throws 429 */
+  /** Counts a call of an authenticated client and states its quota in the response. @throws 429 */
   count(request: FastifyRequest, reply: FastifyReply, operationId: string): Promise<void>;
   /** Counts a call of a public operation by address. @throws 429 */
   countAddress(request: FastifyRequest, operationId: string): Promise<void>;

@@ -17,7 +17,7 @@ interface Built {
 
 const byDatabase = new WeakMap<Database, { menus: Map<number, Built>; bytes: number }>();
 
-/** The answer as it was built under this ETag, or undefined. */
+/** The body as it was built under this ETag, or undefined. */
 export function builtMenu(database: Database, menuId: number, etag: string): Built['body'] | undefined {
   const built = byDatabase.get(database)?.menus.get(menuId);
   return built?.etag === etag ? built.body : undefined;

@@ -11,8 +11,8 @@ interface Question {
   metricsFor: string;
 }
 
-/** Without a text when a process did not answer in time. */
-type Answer = Question & { text?: string };
+/** Without a text when a process did not reply in time. */
+type Reply = Question & { text?: string };
 
 const patienceMs = 6_000;
 
@@ -22,14 +22,14 @@ export function answerForAll(): void {
   cluster.on('message', async (worker: Worker, { metricsFor }: Question) => {
     if (metricsFor === undefined) return;
     const text = await all.clusterMetrics().catch(() => undefined);
-    const answer: Answer = { metricsFor, ...(text !== undefined && { text }) };
-    if (worker.isConnected()) worker.send(answer);
+    const reply: Reply = { metricsFor, ...(text !== undefined && { text }) };
+    if (worker.isConnected()) worker.send(reply);
   });
 }
 
 /**
  * The metrics in text, of this process or, when it was forked, of all.
- * @returns a function to ask with. @throws when the others do not answer within six seconds.
+ * @returns a function to ask with. @throws when the others do not reply within six seconds.
  */
 export function metricsOfAll(registry: Registry): () => Promise<string> {
   if (!cluster.isWorker) return () => registry.metrics();
@@ -41,10 +41,10 @@ export function metricsOfAll(registry: Registry): () => Promise<string> {
     const signal = AbortSignal.timeout(patienceMs);
     process.send?.({ metricsFor } satisfies Question);
     for (;;) {
-      const [answer] = (await once(process, 'message', { signal })) as [Answer];
-      if (answer.metricsFor !== metricsFor) continue;
-      if (answer.text === undefined) throw new Error('a process did not report its metrics in time');
-      return answer.text;
+      const [reply] = (await once(process, 'message', { signal })) as [Reply];
+      if (reply.metricsFor !== metricsFor) continue;
+      if (reply.text === undefined) throw new Error('a process did not report its metrics in time');
+      return reply.text;
     }
   };
 }

@@ -15,7 +15,7 @@ export interface Config {
   webhookAllowedNetworks: string[];
   /** Days for which events, deliveries and attempts are kept. */
   eventRetentionDays: number;
-  /** Share of the answers that is checked against the contract after they were sent, 0 to 1. */
+  /** Share of the responses that is checked against the contract after they were sent, 0 to 1. */
   responseCheckRate: number;
   /** 32 bytes; seals webhook secrets and signing keys at rest. Absent: the one kept in dataDir. */
   encryptionKey?: Buffer;

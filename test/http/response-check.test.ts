@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { request } from 'undici';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import type { OperationId } from '../../generated/operations.ts';
-import { contractCheck, type SentAnswer } from '../../src/contract/contract-check.ts';
+import { contractCheck, type SentResponse } from '../../src/contract/contract-check.ts';
 import { type CheckResult, registerResponseCheck } from '../../src/contract/response-check.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { createDestination } from '../../src/webhooks/delivery/destination.ts';
@@ -28,8 +28,8 @@ t.test('every example of an answer keeps the contract', async (t) => {
 t.test('a violation is told by its place and its keyword', async (t) => {
   const answer = exampleAnswers().find(({ operationId }) => operationId === 'getItem');
   const { data } = JSON.parse(String(answer?.body));
-  const found = (change: Partial<SentAnswer>) =>
-    violationsOf({ ...(answer as SentAnswer), ...change }).map((one) => Object.values(one).join(' '));
+  const found = (change: Partial<SentResponse>) =>
+    violationsOf({ ...(answer as SentResponse), ...change }).map((one) => Object.values(one).join(' '));
   const body = (value: unknown) => found({ body: JSON.stringify(value) });
   const { price: _, ...unpriced } = data;
   t.same(body({ data: unpriced }), ['body /data/price required']);
@@ -41,7 +41,7 @@ t.test('a violation is told by its place and its keyword', async (t) => {
   t.same(found({ body: undefined }), ['body  json']);
   t.same(found({ status: 201 }), ['status  undocumented']);
   t.same(found({ status: 304 }), ['body  undocumented']);
-  const headers = (change: SentAnswer['headers']) => found({ headers: { ...answer?.headers, ...change } });
+  const headers = (change: SentResponse['headers']) => found({ headers: { ...answer?.headers, ...change } });
   t.same(headers({ etag: undefined }), ['headers /ETag required']);
   t.same(headers({ etag: 'seven' }), ['headers /ETag pattern']);
   t.same(headers({ 'retry-after': '1' }), ['headers /retry-after undocumented']);
@@ -52,7 +52,7 @@ t.test('a violation is told by its place and its keyword', async (t) => {
   const told = JSON.parse(String(event?.body));
   delete told.data.data.version;
   t.same(
-    violationsOf({ ...(event as SentAnswer), body: JSON.stringify(told) }),
+    violationsOf({ ...(event as SentResponse), body: JSON.stringify(told) }),
     [{ part: 'body', pointer: '/data/data/version', keyword: 'required' }],
     'of an event only what its own type demands',
   );
@@ -69,7 +69,7 @@ t.test(
     const [answer] = exampleAnswers().filter(({ operationId }) => operationId === 'getItem');
     const { data } = JSON.parse(String(answer?.body));
     const body = JSON.stringify({ data: { ...data, account_id: 1 } });
-    t.same(contractCheck(JSON.parse(open)).ofResponse({ ...(answer as SentAnswer), body }), [
+    t.same(contractCheck(JSON.parse(open)).ofResponse({ ...(answer as SentResponse), body }), [
       { part: 'body', pointer: '/data/account_id', keyword: 'additionalProperties' },
     ]);
   },
@@ -103,7 +103,7 @@ t.test('a live answer that violates the contract is logged and counted, and sent
   const body = JSON.parse(answer.body);
   t.same(body.data.allergens, [unheardOf]);
   const line = await eventually('its line', async () =>
-    demo.log().find(({ reqId, msg }) => reqId === 'the-violation' && msg !== 'answered'),
+    demo.log().find(({ reqId, msg }) => reqId === 'the-violation' && msg !== 'request completed'),
   );
   t.match(line, {
     level: 40,
@@ -118,7 +118,7 @@ t.test('a live answer that violates the contract is logged and counted, and sent
   t.match(secret, /^whsec_/);
   t.equal(description.length, 5000);
   const other = await eventually('the line of the webhook', async () =>
-    demo.log().find(({ operation, msg }) => operation === 'createWebhook' && msg !== 'answered'),
+    demo.log().find(({ operation, msg }) => operation === 'createWebhook' && msg !== 'request completed'),
   );
   t.match(other.violations, [{ part: 'body', pointer: '/data/description', keyword: 'maxLength' }]);
   t.equal((await get(demo, '/menus/999999', 'no-menu')).status, 404);
@@ -236,7 +236,7 @@ interface Node {
 }
 
 /** An answer for each example in the contract, with the examples of its headers. */
-function exampleAnswers(): SentAnswer[] {
+function exampleAnswers(): SentResponse[] {
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods)) as {
     operationId: string;
     responses: Record<string, Node>;

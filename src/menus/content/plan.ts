@@ -22,7 +22,7 @@ export interface Plan {
   items: Part<ItemRow, Schemas['ItemValues'], StoredItem>;
 }
 
-/** @param matches without faults, made of the same document and menu. */
+/** @param matches without errors, found for the same document and menu. */
 export function planImport(content: MenuContent, stored: StoredMenu, matches: Matches): Plan {
   const menu = {
     name: content.name?.trim() ?? stored.menu.name,

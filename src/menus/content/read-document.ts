@@ -15,7 +15,7 @@ export interface SentDocument {
   isWrong: boolean;
   /**
    * @param stored undefined when the caller may not see the menu.
-   * @throws 422 with every fault of the document, in the terms of the body that was sent.
+   * @throws 422 with every error of the document, in the terms of the body that was sent.
    */
   match(stored: StoredMenu | undefined): Matches;
 }

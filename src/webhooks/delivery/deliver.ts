@@ -15,7 +15,7 @@ export interface Attempt {
 }
 
 export interface AttemptResult {
-  /** The receiver answered 2xx, whole, and in time. */
+  /** The receiver responded 2xx, whole, and in time. */
   ok: boolean;
   /** The HTTP status, or null when no response began. */
   status: number | null;

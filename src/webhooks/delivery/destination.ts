@@ -7,8 +7,8 @@ import { Agent, buildConnector, type Dispatcher } from 'undici';
 /*
  * Where a webhook may go. Who registers a URL chooses what this server connects to, so the decision is made on
  * addresses, and at the moment of connecting: the socket goes to the very address that was looked at, and a name
- * server that answers something else a second later changes nothing. A kept-alive connection was judged when it
- * was opened. `check` asks the same question early, only to tell the caller; nothing rests on its answer.
+ * server that gives something else a second later changes nothing. A kept-alive connection was judged when it
+ * was opened. `check` asks the same question early, only to tell the caller; nothing rests on it.
  *
  * https reaches public addresses and the allowed networks, plain http the allowed networks alone. A name with both
  * kinds of address is reached through the good ones.
@@ -53,7 +53,7 @@ export function createDestination(options: {
   const allowed: Permit = (address) => ipaddr.subnetMatch(address, networks) === 'allowed';
   const allowedOrPublic: Permit = (address) => allowed(address) || isPublic(address);
 
-  // getaddrinfo occupies one of the two threads that libuv grants it until the name server answers, so a few dead
+  // getaddrinfo occupies one of the two threads that libuv grants it until the name server responds, so a few dead
   // ones would hold up every endpoint. What it knows beyond DNS (hosts file, search domains) leads to private
   // addresses, which nobody reaches without an allowed network.
   const nameServers = new Resolver({ timeout: 2_000, tries: 2 });

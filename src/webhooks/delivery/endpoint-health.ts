@@ -6,7 +6,7 @@
  * between 5 seconds and 5 minutes. One success closes it. What waits is not attempted, so it uses up none of its
  * schedule and goes out in order once the endpoint is back.
  *
- * An endpoint that answers 410, or that fails for five days with nothing getting through, is disabled.
+ * An endpoint that responds 410, or that fails for five days with nothing getting through, is disabled.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
@@ -18,7 +18,7 @@ export interface Impression {
   failures: number;
   /** Something got through. */
   reached: boolean;
-  /** It answered 410. */
+  /** It responded 410. */
   gone: boolean;
 }
 
