@@ -9,7 +9,7 @@ export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 installed := node_modules/.package-lock.json
 
 .NOTPARALLEL:
-.PHONY: help start test dev generate lint audit breaking sdk conformance bench check current
+.PHONY: help start test tools dev generate lint audit breaking sdk conformance bench check current
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -17,8 +17,11 @@ help: ## list the targets
 start: $(installed) ## run the service, on a database of its own unless DATABASE_URL is set
 	@$(node) src/main.ts
 
-test: $(installed) ## run all tests
+test: $(installed) ## run all tests but those of the tools
 	@$(node) scripts/test.ts
+
+tools: $(installed) ## run the tests of the tools: lint, generators, docs page, the README's walk
+	@$(node) scripts/test.ts test/tools/*.test.ts
 
 dev: $(installed) ## run the service, and start it again whenever its code changes
 	@$(node) --watch src/main.ts
@@ -48,7 +51,7 @@ conformance: $(installed) ## try the running service with Schemathesis, for abou
 bench: $(installed) ## measure, beside the same SQL without the service
 	@$(node) scripts/bench/main.ts
 
-check: current lint audit breaking test conformance sdk ## everything CI runs
+check: current lint audit breaking test tools conformance sdk ## everything CI runs
 
 current: $(installed)
 	@$(node) scripts/generate.ts --check
