@@ -17,12 +17,11 @@ help: ## list the targets
 start: $(installed) ## run the service, on its own database unless DATABASE_URL is set
 	@$(node) src/main.ts
 
-test: $(installed) ## run all tests
+test: $(installed) ## run all tests but those of the tools
 	@$(node) scripts/test.ts
 
-tools: $(installed) ## run the slow tests of the tools
-	@$(node) scripts/test.ts test/http/docs-page.test.ts test/scripts/add-an-operation.test.ts \
-	  test/scripts/deprecation.test.ts test/scripts/breaking.test.ts test/scripts/sdk.test.ts
+tools: $(installed) ## run the slow tests: those of the tools and of the docs page
+	@$(node) scripts/test.ts test/tools/*.test.ts
 
 dev: $(installed) ## run the service, and start it again whenever its code changes
 	@$(node) --watch src/main.ts
@@ -53,7 +52,7 @@ conformance: $(installed) ## test the running service with Schemathesis, for abo
 bench: $(installed) ## measure the API against the same SQL without the service
 	@$(node) scripts/bench/main.ts
 
-check: current lint audit breaking test conformance sdk ## everything CI runs
+check: current lint audit breaking test tools conformance sdk ## everything CI runs
 
 current: $(installed)
 	@$(node) scripts/generate.ts --check

@@ -1,6 +1,7 @@
 /**
  * Runs the tests on a Postgres of their own: `npm test`, or `npm test -- test/items/toggle-item.test.ts`. The whole
- * suite also shows which documented answers no test has seen, and fails when there is one.
+ * suite also shows which documented answers no test has seen, and fails when there is one. The tests of tools, in
+ * test/tools/, take minutes and have a run of their own: `make tools`.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { glob, mkdtemp, rm } from 'node:fs/promises';
@@ -27,7 +28,10 @@ if (absent) {
   console.error(`test: there is no file ${absent}`);
   process.exit(2);
 }
-const files = wanted.length > 0 ? wanted : await Array.fromAsync(glob('test/**/*.test.ts'));
+const files =
+  wanted.length > 0
+    ? wanted
+    : await Array.fromAsync(glob('test/**/*.test.ts', { exclude: ['test/tools/**'] }));
 const scratch = await mkdtemp(join(tmpdir(), 'menus-tests-'));
 const coverage = join(scratch, 'contract-coverage.txt');
 const server = await startScratchPostgres();

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { type FileEnd, fileSeconds, readFileEnd } from './protocol.ts';
+import { type FileEnd, readFileEnd } from './protocol.ts';
 
 /** What came of a test file. */
 export interface FileResult extends FileEnd {
@@ -49,6 +49,8 @@ interface TestProcess {
   stop(): Promise<void>;
 }
 
+// The file's own test times out before that, unless something blocks the process.
+const hangSeconds = 300;
 const program = fileURLToPath(new URL('process.ts', import.meta.url));
 
 function startProcess({ env, signal }: PoolOptions): TestProcess {
@@ -74,8 +76,7 @@ function startProcess({ env, signal }: PoolOptions): TestProcess {
         };
       });
       child.stdin.write(`${file}\n`);
-      // The file's own test ends before that, unless something blocks the process.
-      const timer = setTimeout(kill, (fileSeconds + 10) * 1_000);
+      const timer = setTimeout(kill, hangSeconds * 1_000);
       const outcome = await Promise.race([told, exit]);
       clearTimeout(timer);
       const seconds = (performance.now() - started) / 1_000;

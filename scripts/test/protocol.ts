@@ -1,6 +1,3 @@
-/** A file that takes longer has failed. */
-export const fileSeconds = 120;
-
 /** Counts of the assertions of a file. */
 export interface FileEnd {
   passed: number;

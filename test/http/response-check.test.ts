@@ -77,9 +77,11 @@ t.test(
 
 t.test('there is a thread only when answers are to be checked', async (t) => {
   let threads = 0;
-  process.on('worker', () => {
+  const count = () => {
     threads += 1;
-  });
+  };
+  process.on('worker', count);
+  t.teardown(() => process.off('worker', count));
   const database = openDatabase(await cloneDatabase(t));
   const destination = createDestination({ allowedNetworks: [] });
   t.teardown(async () => {

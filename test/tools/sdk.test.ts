@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type Outcome, root, runToEnd } from '../support/process.ts';
 
-/** What each client changes of the one in test/scripts/sdk, and the fault that is then found. */
+/** What each client changes of the one in test/tools/sdk, and the fault that is then found. */
 const clients: Record<string, { changes: string; fault?: string }> = {
   good: { changes: '' },
   old: { changes: `edition: '3.0'` },
@@ -88,7 +88,7 @@ async function run(t: Test, ...args: string[]): Promise<Outcome> {
   const directory = await mkdtemp(join(await realpath(tmpdir()), 'sdk-test-'));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   await writeFile(join(directory, 'package.json'), '{"type":"module"}');
-  const given = join(root, 'test/scripts/sdk');
+  const given = join(root, 'test/tools/sdk');
   for (const [name, { changes }] of Object.entries(clients)) {
     const folder = join(directory, 'clients', name);
     await mkdir(folder, { recursive: true });
