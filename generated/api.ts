@@ -2244,15 +2244,15 @@ export interface components {
          */
         DisabledReason: "gone" | "failing";
         /**
-         * @description An error in the format of RFC 9457, problem details. Decide by `status` and `code`; `title`, `detail` and the
-         *     messages are for people and may change.
+         * @description An error as problem details (RFC 9457). Base decisions on `status` and `code`; `title`, `detail` and the messages are
+         *     for people and may change.
          *
          *     Checks run in this order: path and method (404, 405), token (401), quota (429), scope (403), size and media type
          *     (413, 415), parameters and body (422), `Idempotency-Key` (409, 422), record (404, 403), `If-Match` (412).
          */
         Error: {
             /**
-             * @description Stable name of the error. New codes may be added; treat an unknown code by its status.
+             * @description Stable name of the error. New codes may be added; handle an unknown code by its status.
              *
              *     | status | codes |
              *     |---|---|
