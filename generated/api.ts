@@ -1677,7 +1677,7 @@ export interface components {
              */
             city: components["schemas"]["Name"];
             /**
-             * @description ISO 3166-1 alpha-2 country code, in capitals.
+             * @description ISO 3166-1 alpha-2 country code, in upper case.
              * @example JP
              */
             country: string;

@@ -29,8 +29,8 @@ export const client: Client = {
     allowed: [
       { line: /^\s*(Any,|from typing import .*)$/, reason: 'an import' },
       { line: /def __(get|set)item__\(self, key: str/, reason: 'fields beyond those of the document' },
-      { line: /response_(204|304) = cast\(Any, None\)/, reason: 'an answer without a body' },
-      { line: /^(\) -> |\s+)(Response\[)?Any \| \w/, reason: 'an operation with such an answer' },
+      { line: /response_(204|304) = cast\(Any, None\)/, reason: 'a response without a body' },
+      { line: /^(\) -> |\s+)(Response\[)?Any \| \w/, reason: 'an operation with such a response' },
     ],
   },
 };

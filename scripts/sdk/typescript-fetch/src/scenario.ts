@@ -139,7 +139,7 @@ async function registerWebhook(): Promise<void> {
 
 /** What was asked for. @throws the problem that came in its place */
 function given<T>({ data, error }: { data?: T; error?: Problem }): T {
-  if (data === undefined) throw new Error(error?.detail ?? 'no answer');
+  if (data === undefined) throw new Error(error?.detail ?? 'no response');
   return data;
 }
 
