@@ -126,6 +126,29 @@ t.test('a new server at the address is used within five seconds', async (t) => {
   for (const answer of await Promise.all(waiting)) t.ok([200, 401, 503].includes(answer.status));
 });
 
+t.test('an import may wait where an ordinary call is not let wait so long', async (t) => {
+  const service = await startBehindProxy(t, { limits: { query_timeout: 600 } });
+  const { api } = service;
+  const { item } = await makeTree(api);
+  const menu = `/menus/${item.menu_id}`;
+  const { data } = (await api.get(`${menu}/content`)).body;
+  const importing = await observe(t, service)
+    .transaction()
+    .execute(async (transaction) => {
+      await transaction
+        .selectFrom('menu')
+        .select('name')
+        .where('menu_id', '=', item.menu_id)
+        .forUpdate()
+        .execute();
+      const changed = { ...data, categories: [] };
+      const importing = api.put(`${menu}/content`, { data: changed });
+      t.match(await api.put(menu, { name: 'Late' }), unavailable);
+      return { answer: importing };
+    });
+  t.equal((await importing.answer).status, 200);
+});
+
 /** The database by a way of its own. */
 function observe(t: Test, { connection }: TestService): Database {
   const database = openDatabase(connection, { max: 2 });
