@@ -55,7 +55,7 @@ export async function buildApp(options: AppOptions, parts: AppParts): Promise<Fa
   const keys = await loadSigningKeys(database, seal);
   const tokens = await registerTokens(app, keys);
   const { rateLimitPerMinute: perMinute, redisUrl } = options;
-  const limits = await createLimits(app, { perMinute, redisUrl });
+  const limits = await createLimits(app, { perMinute, redisUrl, countsShared: metrics?.countsShared });
   const findCaller = createCallerFinder(database);
 
   registerHealth(app, database);

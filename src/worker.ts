@@ -1,5 +1,5 @@
 import type { FastifyBaseLogger } from 'fastify';
-import type { Database } from './db/database.ts';
+import { type Database, patient } from './db/database.ts';
 import { startPoller } from './db/poller.ts';
 import { removeOldKeys } from './http/idempotency.ts';
 import { restoreDueItems } from './items/restore-items.ts';
@@ -25,12 +25,13 @@ const tenMinutes = 600_000;
 
 /** Every background job on one page. Each says whether there is more to do; any number of processes may run them. */
 export function startWorker(options: WorkerOptions): Worker {
-  const { database, log, retentionDays } = options;
+  const { log, retentionDays } = options;
+  const database = patient(options.database);
   const poll = (name: string, idleMs: number, work: () => Promise<boolean>) =>
     startPoller(name, work, { idleMs, log });
 
   // Attempts the deliveries that are due.
-  const dispatcher = startDispatcher(options);
+  const dispatcher = startDispatcher({ ...options, database });
 
   // Turns new events into deliveries.
   const relay = poll('relay', options.idleMs ?? 50, async () => {

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { sql } from 'kysely';
 import { type Migration, type MigrationProvider, Migrator } from 'kysely/migration';
-import type { Database } from './database.ts';
+import { type Database, patient } from './database.ts';
 
 const directory = new URL('./migrations/', import.meta.url);
 
@@ -10,7 +10,8 @@ const directory = new URL('./migrations/', import.meta.url);
  * @returns the names of the migrations that were applied now.
  */
 export async function migrate(database: Database): Promise<string[]> {
-  const { error, results = [] } = await new Migrator({ db: database, provider: sqlFiles }).migrateToLatest();
+  const migrator = new Migrator({ db: patient(database), provider: sqlFiles });
+  const { error, results = [] } = await migrator.migrateToLatest();
   if (error) {
     const failed = results.find((result) => result.status === 'Error');
     throw new Error(`migration ${failed?.migrationName ?? ''} failed: ${(error as Error).message}`, {

@@ -1,16 +1,29 @@
 import type { FastifyInstance } from 'fastify';
-import { CompiledQuery } from 'kysely';
-import type { Database } from '../db/database.ts';
+import { type Database, databaseState, requireWritable } from '../db/database.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { serviceUnavailable } from './errors.ts';
 
-/** /health/live: the process responds. /health/ready: it can also reach the database; else 503. */
+/**
+ * /health/live: the process can serve, or could if its database did; else 503, and only a restart helps.
+ * /health/ready: it reaches the database, which takes writes; else 503.
+ */
 export function registerHealth(app: FastifyInstance, database: Database): void {
-  app.get('/health/live', async () => ({ status: 'ok' }));
-  app.get('/health/ready', async () => {
-    await database.executeQuery(CompiledQuery.raw('select 1'));
+  app.get('/health/live', async (_request, reply) => {
+    const state = databaseState(database);
+    return reply.code(state === 'stuck' ? 503 : 200).send({ status: liveness[state] });
+  });
+  app.get('/health/ready', async (request) => {
+    try {
+      await requireWritable(database);
+    } catch (error) {
+      request.log.warn({ err: error }, 'not ready');
+      throw serviceUnavailable();
+    }
     return { status: 'ok' };
   });
 }
+
+const liveness = { reached: 'ok', away: 'waiting for the database', stuck: 'stuck' } as const;
 
 /** /metrics in the text form of Prometheus, and the count of every response; to be called before routes are added. */
 export function registerMetrics(app: FastifyInstance, metrics: Metrics): void {

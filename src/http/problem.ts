@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { components } from '../../generated/api.ts';
 import { type OperationId, operations } from '../../generated/operations.ts';
+import { isUnavailable, refusesWrites } from '../db/unavailable.ts';
 import {
   ApiError,
   badRequest,
@@ -89,12 +90,18 @@ function sendOAuthFailure(failure: OAuthFailure, reply: FastifyReply): FastifyRe
 function translate(thrown: unknown, request: FastifyRequest): ApiError {
   if (thrown instanceof ApiError) return thrown;
   if (request.raw.errored) return badRequest('The request was aborted.');
-  const { code = '', message = '' } = thrown as { code?: string; message?: string };
-  return (
-    refusal(thrown) ??
-    fastifyErrors[code]?.(request) ??
-    (databaseAway(code, message) ? serviceUnavailable() : internalError())
-  );
+  const { code = '' } = thrown as { code?: string };
+  const error = refusal(thrown) ?? fastifyErrors[code]?.(request);
+  if (error) return error;
+  if (refusesWrites(thrown)) return writesRefused();
+  return isUnavailable(thrown) ? serviceUnavailable() : internalError();
+}
+
+function writesRefused(): ApiError {
+  const { status, title, code, headers } = serviceUnavailable();
+  return new ApiError(status, title, code, 'The database takes no writes at the moment. Try again.', {
+    headers,
+  });
 }
 
 // The schemas refuse these already; a value that slips through still gets a response that names the error.
@@ -113,17 +120,6 @@ const fastifyErrors: Record<string, (request: FastifyRequest) => ApiError> = {
   FST_ERR_BAD_URL: () =>
     badRequest('The URL is not valid: a percent sign must be followed by two hex digits of UTF-8.'),
 };
-
-// SQLSTATE classes 08 and 57 (connection, shutdown, time-out), 53 (resources), and conflicts worth a retry.
-function databaseAway(code: string, message: string): boolean {
-  return (
-    /^(08|53|57)...$|^(40001|40P01|55P03)$/.test(code) ||
-    /^(ECONN|EPIPE|ENOTFOUND|ENOENT|EAI_AGAIN|ETIMEDOUT|EHOST|ENET)/.test(code) ||
-    /timeout exceeded when trying to connect|Connection terminated|Query read timeout|not queryable/.test(
-      message,
-    )
-  );
-}
 
 /** For errors of the HTTP parser, before there is a request: the response is written by hand. */
 export function sendParserError(

@@ -1,8 +1,8 @@
-import rateLimit from '@fastify/rate-limit';
+import rateLimit, { type FastifyRateLimitStoreCtor } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { Redis } from 'ioredis';
 import { operations } from '../../generated/operations.ts';
 import { tooManyRequests } from './errors.ts';
+import { SharedCounts } from './shared-counts.ts';
 
 export interface Limits {
   /** Counts a call of an authenticated client and states its quota in the response. @throws 429 */
@@ -19,15 +19,23 @@ const failuresPerMinute = 30;
 /**
  * One quota for all calls of a client, and one of its own for each operation with `x-rate-limit` in the contract.
  * Windows are fixed and start with the first call.
- * @param redisUrl where processes count together; without it each counts for itself. While Redis is away nothing is
- *   counted: a restaurant's evening matters more than a quota.
+ * @param redisUrl where processes count together; without it, and while Redis is unavailable, each counts for itself.
+ * @param countsShared is told at first, and whenever it changes, whether they do.
  */
 export async function createLimits(
   app: FastifyInstance,
-  { perMinute, redisUrl }: { perMinute: number; redisUrl?: string | undefined },
+  {
+    perMinute,
+    redisUrl,
+    countsShared = () => {},
+  }: {
+    perMinute: number;
+    redisUrl?: string | undefined;
+    countsShared?: ((are: boolean) => void) | undefined;
+  },
 ): Promise<Limits> {
-  const redis = redisUrl === undefined ? undefined : connectRedis(app, redisUrl);
-  await app.register(rateLimit, { global: false, skipOnError: true, ...(redis && { redis }) });
+  const store = redisUrl === undefined ? undefined : storeIn(app, redisUrl, countsShared);
+  await app.register(rateLimit, { global: false, ...(store && { store }) });
   // The name is part of the key, since Redis keeps all of them in one space.
   const limit = (name: string, max: number, timeWindow: number, per: 'client' | 'address') =>
     app.createRateLimit({
@@ -66,16 +74,10 @@ export async function createLimits(
   };
 }
 
-function connectRedis(app: FastifyInstance, url: string): Redis {
-  const redis = new Redis(url, { connectTimeout: 1_000, maxRetriesPerRequest: 0, enableOfflineQueue: false });
-  let away = false;
-  redis.on('error', (error) => {
-    if (!away) app.log.error({ err: error }, 'Redis is unavailable: calls are not counted');
-    away = true;
-  });
-  redis.on('ready', () => {
-    away = false;
-  });
-  app.addHook('onClose', async () => redis.disconnect());
-  return redis;
+// The plugin makes its store itself; a constructor that returns an object makes that one.
+function storeIn(app: FastifyInstance, url: string, observe: (isShared: boolean) => void) {
+  const counts = new SharedCounts(app, { url, observe });
+  return function Store() {
+    return counts;
+  } as unknown as FastifyRateLimitStoreCtor;
 }

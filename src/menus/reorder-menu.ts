@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { categories } from '../categories/category.ts';
+import { inTransaction, patient } from '../db/database.ts';
 import { data } from '../db/json.ts';
 import { build, type Param } from '../db/statement.ts';
 import { acceptedETags, requireMatch } from '../http/conditional.ts';
@@ -31,7 +32,7 @@ export async function reorderMenu(call: Call<'reorderMenu'>): Promise<Reply<'reo
 /** Undefined when something came into the menu, or the menu went, while it was being locked. */
 async function putInOrder({ database, params, body, caller, headers, requestId }: Call<'reorderMenu'>) {
   const key = menuKey(params, caller);
-  return database.transaction().execute(async (transaction) => {
+  return inTransaction(patient(database), async (transaction) => {
     const stored = await lockStored(transaction, key);
     if (!stored) return undefined;
     requireMatch(acceptedETags(headers['if-match']), stored.etag);

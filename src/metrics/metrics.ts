@@ -9,6 +9,8 @@ export interface Metrics {
   checked(operation: string, status: number, result: 'kept' | 'violated' | 'skipped'): void;
   /** An attempt to deliver an event. */
   attempted(attempt: { state: keyof typeof outcomes; result: { durationMs: number } }): void;
+  /** With REDIS_URL: whether calls are counted there, together with the other processes. */
+  countsShared(are: boolean): void;
   /** Everything, for /metrics. */
   text(): Promise<string>;
   /** Of that text. */
@@ -17,8 +19,8 @@ export interface Metrics {
 
 /** What is looked up when the metrics are asked for. */
 export interface MetricsSources {
-  /** How the connections to the database are used now. */
-  poolUse(): { busy: number; idle: number; waiting: number };
+  /** How the connections to the database are used now, and how many were given up so far, by reason. */
+  poolUse(): { busy: number; idle: number; waiting: number; discards: Record<string, number> };
   readBacklog(): Promise<Backlog>;
 }
 
@@ -66,6 +68,17 @@ export function createMetrics(sources: MetricsSources): Metrics {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
     registers,
   });
+  let countsAreShared: boolean | undefined;
+  new Gauge({
+    name: 'menus_redis_up',
+    help: 'With REDIS_URL: 1 while calls are counted in Redis; 0 while Redis is away or silent and each process counts for itself.',
+    registers,
+    aggregator: 'min',
+    collect() {
+      this.remove();
+      if (countsAreShared !== undefined) this.set(Number(countsAreShared));
+    },
+  });
   // In this order, so that the pool is seen before the backlog takes a connection from it.
   registerPool(registry, sources);
   registerBacklog(registry, sources);
@@ -74,6 +87,9 @@ export function createMetrics(sources: MetricsSources): Metrics {
     text: metricsOfAll(registry),
     mediaType: registry.contentType,
     responded: (operation, status, seconds) => responses.observe({ operation, status }, seconds),
+    countsShared(are) {
+      countsAreShared = are;
+    },
     checked: (operation, status, result) => checks.inc({ operation, status, result }),
     attempted({ state, result }) {
       attempts.inc({ outcome: outcomes[state] });
@@ -141,6 +157,18 @@ function registerPool(registry: Registry, { poolUse }: MetricsSources): void {
     registers: [registry],
     collect() {
       this.set(poolUse().waiting);
+    },
+  });
+  new Counter({
+    name: 'menus_database_connections_given_up_total',
+    help:
+      'Connections to the database that were reset: no response in time (silent), a statement or transaction left ' +
+      'open (unclean), opened before the server began to refuse writes (outdated).',
+    labelNames: ['reason'],
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [reason, count] of Object.entries(poolUse().discards)) this.inc({ reason }, count);
     },
   });
 }

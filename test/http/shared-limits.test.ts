@@ -25,14 +25,53 @@ t.test('services that share a Redis count the calls of a client together', { ski
   t.equal((await call(one)).status, 429);
 });
 
-t.test('while Redis is away calls are served and not counted', { skip }, async (t) => {
+t.test('while Redis is away each process counts calls for itself', { skip }, async (t) => {
   const { url: redisUrl, server } = await startRedis(t);
-  const { api } = await startTestService(t, { redisUrl, rateLimitPerMinute: 1 });
-  t.equal((await api.get('/locations')).status, 200);
-  t.equal((await api.get('/locations')).status, 429);
+  const { api } = await startTestService(t, { redisUrl, rateLimitPerMinute: 2 });
+  for (const status of [200, 200, 429]) t.equal((await api.get('/locations')).status, status);
   server.kill('SIGKILL');
   await eventually('a call is served', async () => (await api.get('/locations')).status === 200);
   t.equal((await api.get('/locations')).status, 200);
+  t.equal((await api.get('/locations')).status, 429);
+});
+
+t.test('while Redis hangs no call waits for it, and all are counted', { skip }, async (t) => {
+  const { url: redisUrl, server } = await startRedis(t);
+  const { api, app } = await startTestService(t, { redisUrl, rateLimitPerMinute: 50 });
+  const complaints = t.capture(app.log, 'error');
+  const isUp = async () =>
+    /^menus_redis_up (\d)$/m.exec((await api.get('//metrics', { token: null })).text)?.[1];
+  const quotaLeft = async () =>
+    Number(/r=(\d+)/.exec(String((await api.get('/locations')).headers['ratelimit']))?.[1]);
+  t.equal(await quotaLeft(), 49);
+  t.equal(await isUp(), '1');
+
+  server.kill('SIGSTOP');
+  const start = performance.now();
+  const answers = await Promise.all(Array.from({ length: 10 }, () => api.get('/locations')));
+  t.ok(performance.now() - start < 1_000);
+  t.strictSame([...new Set(answers.map(({ status }) => status))], [200]);
+  await eventually('the metric says so', async () => (await isUp()) === '0');
+  const again = performance.now();
+  const left: number[] = [];
+  while (left.length < 10) left.push(await quotaLeft());
+  t.ok(performance.now() - again < 1_000, 'nor do later ones wait');
+  t.ok(left[0] !== undefined && left[0] < 50 - 10, 'they are counted');
+  t.strictSame(
+    left,
+    left.map((_, index) => Number(left[0]) - index),
+    'one by one',
+  );
+  t.equal((await api.get('/locations', { token: 'x.y.z' })).status, 401);
+  t.strictSame(
+    complaints.args().map(([, message]) => message),
+    ['Redis is unavailable: each process counts calls for itself'],
+    'said once',
+  );
+
+  server.kill('SIGCONT');
+  await eventually('the metric says so', async () => (await isUp()) === '1');
+  t.ok((await quotaLeft()) > 0);
 });
 
 async function startRedis(t: Test): Promise<{ url: string; server: ChildProcess }> {

@@ -85,6 +85,9 @@ t.test('the pool and the process are told of, and all of it is well-formed', asy
   t.match(mediaType, /^text\/plain; version=0\.0\.4/);
   t.ok((value('menus_database_pool_connections{state="idle"}') ?? 0) >= 1);
   t.equal(value('menus_database_pool_waiting'), 0);
+  for (const reason of ['silent', 'unclean', 'outdated'])
+    t.equal(value(`menus_database_connections_given_up_total{reason="${reason}"}`), 0);
+  t.equal(value('menus_redis_up'), undefined, 'there is none');
   t.ok((value('process_resident_memory_bytes') ?? 0) > 10_000_000);
   t.ok(value('nodejs_eventloop_lag_seconds') !== undefined);
   for (const line of text.split('\n').filter(Boolean)) {

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type pg from 'pg';
 import type { Test } from 'tap';
+import { startTestService, type TestService, type TestServiceOptions } from './service.ts';
 
 /** A way to the database that a test can take away and give back. */
 export interface DatabaseProxy {
@@ -10,55 +11,156 @@ export interface DatabaseProxy {
   cut(): Promise<void>;
   /** Accepts connections and says nothing, as a host does that is gone from the network. */
   silence(): void;
+  /** Back to the start; breaks every connection. */
   restore(): Promise<void>;
+  /** Accepts connections and holds back whatever either side sends, until `resume`. */
+  stall(): void;
+  /** Delivers what was held back. What a client sent that has reset its connection since is lost, as in a kernel. */
+  resume(): void;
+  /** Swallows whatever is sent on the connections there are, and closes none of them; new ones work. */
+  goDark(): void;
+  /** Resets every connection; new ones work. */
+  reset(): void;
+  /** From now on new connections lead to this server; those there are go dark. */
+  leadTo(target: pg.PoolConfig): void;
+}
+
+/** Runs the service on a database of its own behind a proxy; `limits` go to its pool. */
+export async function startBehindProxy(
+  t: Test,
+  { limits, ...options }: TestServiceOptions & { limits?: pg.PoolConfig } = {},
+): Promise<TestService & { proxy: DatabaseProxy }> {
+  let proxy: DatabaseProxy | undefined;
+  const connect = async (connection: pg.PoolConfig) => {
+    proxy = await startDatabaseProxy(t, connection);
+    return { ...proxy.connection, ...limits };
+  };
+  const service = await startTestService(t, { ...options, connect });
+  return { ...service, proxy: proxy as DatabaseProxy };
 }
 
 /** Listens on a loopback port of its own and passes everything on to the database; gone when the test ends. */
 export async function startDatabaseProxy(t: Test, target: pg.PoolConfig): Promise<DatabaseProxy> {
-  const sockets = new Set<Socket>();
-  let silent = false;
-  const server = createServer((client) => {
-    keep(client);
-    if (silent) return;
-    const upstream = keep(connect(`${target.host}/.s.PGSQL.${target.port}`));
-    client.pipe(upstream).pipe(client);
-    client.on('close', () => upstream.destroy());
-    upstream.on('close', () => client.destroy());
+  const links = new Set<Link>();
+  let server = target;
+  let mode: 'open' | 'silent' | 'stalled' = 'open';
+  const listener = createServer({ allowHalfOpen: true }, (client) => {
+    const upstream = mode === 'silent' ? undefined : connectTo(server);
+    const link = new Link(client, upstream, () => links.delete(link));
+    if (mode === 'stalled') link.stall();
+    links.add(link);
   });
-  const keep = (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
-    return socket;
-  };
-  const breakAll = () => {
-    for (const socket of sockets) socket.destroy();
-  };
+  const forAll = (act: (link: Link) => void) => [...links].forEach(act);
+  const breakAll = () => forAll((link) => link.break());
   const listen = async (port: number) => {
-    server.listen(port, '127.0.0.1');
-    await once(server, 'listening');
+    listener.listen(port, '127.0.0.1');
+    await once(listener, 'listening');
   };
   await listen(0);
-  const { port } = server.address() as AddressInfo;
+  const { port } = listener.address() as AddressInfo;
   t.teardown(() => {
     breakAll();
-    server.close();
+    listener.close();
   });
 
   return {
     connection: { ...target, host: '127.0.0.1', port, ssl: false },
     async cut() {
-      server.close();
+      const closed = once(listener, 'close');
+      listener.close();
       breakAll();
-      if (sockets.size > 0) await once(server, 'close');
+      await closed;
     },
     silence() {
-      silent = true;
+      mode = 'silent';
       breakAll();
     },
     async restore() {
-      silent = false;
+      mode = 'open';
       breakAll();
-      if (!server.listening) await listen(port);
+      if (!listener.listening) await listen(port);
+    },
+    stall() {
+      mode = 'stalled';
+      forAll((link) => link.stall());
+    },
+    resume() {
+      mode = 'open';
+      forAll((link) => link.resume());
+    },
+    goDark: () => forAll((link) => link.goDark()),
+    reset: () => forAll((link) => link.reset()),
+    leadTo(target) {
+      server = target;
+      mode = 'open';
+      forAll((link) => link.goDark());
     },
   };
+}
+
+function connectTo({ host, port }: pg.PoolConfig): Socket {
+  return connect({ path: `${host}/.s.PGSQL.${port}`, allowHalfOpen: true });
+}
+
+/** One connection of a client and, unless the proxy is silent, the one to the server that it is passed on to. */
+class Link {
+  readonly #client: Socket;
+  readonly #upstream: Socket | undefined;
+  readonly #gone: () => void;
+  #held: (() => void)[] | undefined;
+  #dark = false;
+
+  constructor(client: Socket, upstream: Socket | undefined, gone: () => void) {
+    this.#client = client;
+    this.#upstream = upstream;
+    this.#gone = gone;
+    this.#pass(client, upstream);
+    if (upstream) this.#pass(upstream, client);
+  }
+
+  stall(): void {
+    this.#held ??= [];
+  }
+
+  resume(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const act of held) act();
+  }
+
+  goDark(): void {
+    this.#dark = true;
+    this.#held = undefined;
+  }
+
+  reset(): void {
+    this.#client.resetAndDestroy();
+    this.#upstream?.destroy();
+    this.#gone();
+  }
+
+  break(): void {
+    this.#client.destroy();
+    this.#upstream?.destroy();
+    this.#gone();
+  }
+
+  #pass(from: Socket, to: Socket | undefined): void {
+    from.on('data', (chunk) => this.#soon(() => to?.write(chunk)));
+    from.on('end', () => this.#soon(() => (to ?? from).end()));
+    from.on('error', () => {
+      // A reset takes along what it overtakes.
+      if (this.#held) this.#held = [];
+      this.#soon(() => this.break());
+    });
+    from.on('close', () => {
+      if (from.destroyed && to?.destroyed !== false) this.#gone();
+    });
+  }
+
+  #soon(act: () => void): void {
+    if (this.#dark) return;
+    if (this.#held) this.#held.push(act);
+    else act();
+  }
 }

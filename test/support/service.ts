@@ -4,7 +4,7 @@ import pg from 'pg';
 import type { Test } from 'tap';
 import { createClient } from '../../src/accounts/client.ts';
 import { type AppOptions, buildApp } from '../../src/app.ts';
-import { type Database, openDatabase, poolUse } from '../../src/db/database.ts';
+import { type Database, openDatabase, type PoolOptions, poolUse } from '../../src/db/database.ts';
 import { createSeal } from '../../src/db/seal.ts';
 import { allScopes, type Scope } from '../../src/http/scopes.ts';
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
@@ -41,6 +41,7 @@ export interface TestServiceOptions {
   connection?: pg.PoolConfig;
   /** Leads the service to its database by another way, such as a proxy. */
   connect?: (connection: pg.PoolConfig) => Promise<pg.PoolConfig>;
+  pool?: PoolOptions;
   redisUrl?: string;
   /** Networks that webhooks may lead to although they are not public; loopback unless given. */
   allowedNetworks?: string[];
@@ -75,7 +76,8 @@ const userAgent = 'menu-management-service/test';
 /** Runs the service on a database of its own, cloned from the template; both are gone when the test ends. */
 export async function startTestService(t: Test, options: TestServiceOptions = {}): Promise<TestService> {
   const connection = options.connection ?? (await cloneDatabase(t));
-  const database = openDatabase(options.connect ? await options.connect(connection) : connection);
+  const way = options.connect ? await options.connect(connection) : connection;
+  const database = openDatabase(way, options.pool);
   const destination = createDestination({
     allowedNetworks: options.allowedNetworks ?? ['127.0.0.0/8'],
     ...(options.lookup && { lookup: options.lookup }),

@@ -1,4 +1,4 @@
-import { inTransaction } from '../../db/database.ts';
+import { inTransaction, patient } from '../../db/database.ts';
 import { acceptedETags, requireMatch } from '../../http/conditional.ts';
 import type { Call, Reply } from '../../http/handler.ts';
 import { ok } from '../../http/reply.ts';
@@ -50,7 +50,7 @@ async function apply(
 ): Promise<{ plan: Plan; etag: string }> {
   const { menu_id, account_id } = key;
   for (;;) {
-    const done = await inTransaction(database, async (transaction) => {
+    const done = await inTransaction(patient(database), async (transaction) => {
       const stored = await lockStored(transaction, key);
       if (!stored) return undefined;
       requireMatch(accepted, stored.etag);

@@ -1,0 +1,73 @@
+import type { Socket } from 'node:net';
+import pg from 'pg';
+import { statementName } from './statement-names.ts';
+
+/** A connection that tells whether it may be used again; the pool keeps in it what it needs to know to judge. */
+export class WatchedClient extends pg.Client {
+  /** Nobody has it at the moment. */
+  isIdle = false;
+  /** Not to be used again, whatever its state. */
+  isRetired = false;
+  /** How long nothing was heard of the statement under way. */
+  silentMs = 0;
+  /** How long its present user bears that. */
+  patienceMs = Number.POSITIVE_INFINITY;
+  /** By the clock of the pool, and not later than it was. */
+  openedAt = 0;
+  heardAt = 0;
+  /** The statement under way is a `begin`, which takes no time at a server that is well. */
+  isBeginning = false;
+
+  // Before TLS, if any, is put around it.
+  readonly #socket = this.connection.stream as Socket;
+  #bytesRead = 0;
+  #waitedMs = 0;
+  declare private readonly readyForQuery?: boolean;
+
+  /** Hands it to a user, whose first statement has that much less time as the connection was waited for. */
+  lend(patienceMs: number, waitedMs: number): void {
+    this.isIdle = false;
+    this.patienceMs = patienceMs;
+    this.#waitedMs = waitedMs;
+  }
+
+  // biome-ignore lint/suspicious/noExplicitAny: the signature of pg's own overloads
+  override query(text: any, values?: any, callback?: any): any {
+    this.silentMs = this.#waitedMs;
+    this.#waitedMs = 0;
+    this.isBeginning = text === 'begin';
+    // Kysely names no statements; a named one is parsed and planned once per connection.
+    const name = statementName(text);
+    return name === undefined
+      ? super.query(text, values, callback)
+      : super.query({ name, text, values }, callback);
+  }
+
+  /** A statement is under way. */
+  get isBusy(): boolean {
+    return !this.readyForQuery;
+  }
+
+  /** Nothing is under way and no transaction open: the last word of the server was ReadyForQuery, status idle. */
+  get isClean(): boolean {
+    return !this.isBusy && !this.isRetired && this.getTransactionStatus() === 'I';
+  }
+
+  /** Whether anything has arrived since this was last asked. */
+  hasHeard(): boolean {
+    const { bytesRead } = this.connection.stream as Socket;
+    const before = this.#bytesRead;
+    this.#bytesRead = bytesRead;
+    return bytesRead !== before;
+  }
+
+  /**
+   * Ends it at once, and the statement under way with this error. Resets it where there is a network, since after a
+   * mere close a statement that is still on its way would be carried out once the network is back.
+   */
+  abandon(reason: Error): void {
+    if (this.#socket.remoteFamily) this.#socket.resetAndDestroy();
+    else this.#socket.destroy();
+    this.connection.emit('error', reason);
+  }
+}

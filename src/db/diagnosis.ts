@@ -1,0 +1,61 @@
+/** Neither is a new connection served while the database is `away`; while the pool is `stuck`, it is. */
+export type DatabaseState = 'reached' | 'away' | 'stuck';
+
+export interface DiagnosisOptions {
+  /** How long nothing may be heard of the database before the cause is looked for; then again after a third of it. */
+  patienceMs: number;
+  /** Tries a statement on a connection of the pool. */
+  tryPool: () => Promise<void>;
+  /** Tries it on a connection that has nothing to do with the pool. */
+  tryAnew: () => Promise<void>;
+}
+
+/** Tells a process whose database is away from one that fails to use a database that is there, and needs a restart. */
+export class Diagnosis {
+  state: DatabaseState = 'reached';
+  readonly #options: DiagnosisOptions;
+  #silentMs = 0;
+  #suspicions = 0;
+  #isAsking = false;
+
+  constructor(options: DiagnosisOptions) {
+    this.#options = options;
+  }
+
+  /** Takes what happened in the last moments: whether anything was heard, and whether anybody waited for something. */
+  note({ heard, wanted, ms }: { heard: boolean; wanted: boolean; ms: number }): void {
+    if (heard) {
+      this.#silentMs = 0;
+      this.#suspicions = 0;
+      this.state = 'reached';
+    } else if (wanted || this.#silentMs > 0) {
+      this.#silentMs += ms;
+      if (this.#silentMs > this.#options.patienceMs && !this.#isAsking) void this.#ask();
+    }
+  }
+
+  async #ask(): Promise<void> {
+    this.#isAsking = true;
+    const reached = await this.#tryBoth();
+    this.#isAsking = false;
+    // What the pool heard is noted in a moment.
+    if (reached === 'pool' || this.#silentMs === 0) return;
+    this.#silentMs = (this.#options.patienceMs * 2) / 3;
+    // Twice in a row, as the database may have come back between the two looks.
+    this.#suspicions = reached === 'anew' ? this.#suspicions + 1 : 0;
+    this.state = this.#suspicions > 1 ? 'stuck' : 'away';
+  }
+
+  async #tryBoth(): Promise<'pool' | 'anew' | undefined> {
+    try {
+      await this.#options.tryPool();
+      return 'pool';
+    } catch {}
+    try {
+      await this.#options.tryAnew();
+      return 'anew';
+    } catch {
+      return undefined;
+    }
+  }
+}

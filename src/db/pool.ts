@@ -1,0 +1,199 @@
+import pg from 'pg';
+import { WatchedClient } from './client.ts';
+import { Diagnosis } from './diagnosis.ts';
+import { DatabaseUnavailable } from './unavailable.ts';
+
+/*
+ * A pool whose connections are in a known state. It looks at all of them ten times a second, so that a statement pays
+ * nothing for being watched.
+ *
+ * A connection that leaves a statement without response for too long is reset. The statement may be lost or may still
+ * be carried out, so its caller learns that the database is unavailable; but nobody gets a connection on which the
+ * statement or the transaction of another is open. A connection that is given back with one open is reset as well.
+ *
+ * Idle connections that were not heard of since the silent one was last used are taken to be as dead: otherwise each
+ * of them would cost a caller the same wait.
+ *
+ * A server that refuses writes may have been demoted while another took its name: connections are then renewed, but
+ * not those that are new.
+ *
+ * Time counts only while this process runs: after it was suspended the responses are there, but not yet read.
+ */
+
+export interface PoolLimits {
+  /** How long an ordinary statement and the wait for its connection may take together. */
+  silenceMs: number;
+  /** The same for work that takes long by its nature. */
+  longSilenceMs: number;
+  /** How old a connection must be to be renewed when its server takes no writes. */
+  renewMs: number;
+  /** How long nothing may be heard on any connection before the process asks whether it is stuck. */
+  stuckMs: number;
+}
+
+/** Why connections were given up, and how many. */
+export type Discards = Record<'silent' | 'unclean' | 'outdated', number>;
+
+const tickMs = 100;
+
+/** A connection that is lent until its `release`. */
+export type LentClient = WatchedClient & Pick<pg.PoolClient, 'release'>;
+
+export class WatchedPool {
+  readonly options: pg.PoolConfig;
+  readonly limits: PoolLimits;
+  /** The disk of the server was full, and no write has been tried since. */
+  diskWasFull = false;
+  readonly discards: Discards = { silent: 0, unclean: 0, outdated: 0 };
+  readonly diagnosis: Diagnosis;
+  readonly #pool: pg.Pool;
+  readonly #clients = new Set<WatchedClient>();
+  #timer: NodeJS.Timeout | undefined;
+  #tickedAt = 0;
+  #now = 0;
+  #hasHeard = false;
+  #hasFailed = false;
+
+  constructor(config: pg.PoolConfig, limits: PoolLimits) {
+    this.options = config;
+    this.limits = limits;
+    this.#pool = new pg.Pool({ ...config, Client: WatchedClient });
+    this.diagnosis = new Diagnosis({
+      patienceMs: limits.stuckMs,
+      tryPool: () => this.#tryPool(),
+      tryAnew: () => this.#tryAnew(),
+    });
+    // A connection that dies is replaced by the pool, and what ran on it is rejected; but without a listener, on the
+    // pool for an idle one and on itself for one in use, it would end the process.
+    this.#pool.on('error', () => {});
+    this.#pool.on('connect', (client) => this.#add(client as unknown as WatchedClient));
+    this.#pool.on('release', (_error, client) => this.#takeBack(client as unknown as WatchedClient));
+  }
+
+  /** @param patienceMs how long a statement may take. @throws DatabaseUnavailable when there is no connection in time */
+  async connect(patienceMs = this.limits.silenceMs): Promise<LentClient> {
+    this.#timer ??= this.#start();
+    const askedAt = this.#now;
+    try {
+      const client = (await this.#pool.connect()) as unknown as LentClient;
+      const waitedMs = this.#now - askedAt;
+      // What its last user was sent does not count for the next.
+      if (waitedMs > 0 && client.hasHeard()) this.#note(client);
+      client.lend(patienceMs, waitedMs);
+      return client;
+    } catch (cause) {
+      this.#hasFailed = true;
+      throw new DatabaseUnavailable(cause);
+    }
+  }
+
+  /** Replaces the connections that are not new anyway, as their server may not be the right one any more. */
+  renew(): void {
+    for (const client of this.#clients) {
+      if (client.openedAt > this.#now - this.limits.renewMs) continue;
+      client.isRetired = true;
+      if (client.isIdle) this.#discard(client, 'outdated');
+    }
+  }
+
+  async end(): Promise<void> {
+    await this.#pool.end();
+    clearInterval(this.#timer);
+  }
+
+  get use(): { busy: number; idle: number; waiting: number } {
+    const { totalCount, idleCount, waitingCount } = this.#pool;
+    return { busy: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+  }
+
+  #start(): NodeJS.Timeout {
+    this.#tickedAt = performance.now();
+    return setInterval(() => this.#watch(), tickMs).unref();
+  }
+
+  #add(client: WatchedClient): void {
+    client.on('error', () => {});
+    client.once('end', () => this.#clients.delete(client));
+    client.connection.on('errorMessage', ({ code }: { code?: string }) => this.#heed(client, code ?? ''));
+    client.openedAt = this.#now;
+    client.hasHeard();
+    this.#clients.add(client);
+  }
+
+  #takeBack(client: WatchedClient): void {
+    if (client.isClean) client.isIdle = true;
+    else if (this.#clients.has(client)) this.#discard(client, client.isRetired ? 'outdated' : 'unclean');
+  }
+
+  #watch(): void {
+    const tickedAt = performance.now();
+    const ms = Math.min(tickedAt - this.#tickedAt, 2 * tickMs);
+    this.#tickedAt = tickedAt;
+    let wanted = this.#hasFailed || this.#pool.waitingCount > 0;
+    for (const client of this.#clients) {
+      if (client.hasHeard()) {
+        this.#note(client);
+        client.silentMs = 0;
+      } else if (client.isBusy) {
+        wanted = true;
+        client.silentMs += ms;
+        if (client.silentMs >= this.#patienceWith(client)) this.#giveUp(client);
+      }
+    }
+    this.diagnosis.note({ heard: this.#hasHeard, wanted, ms });
+    this.#hasHeard = false;
+    this.#hasFailed = false;
+    this.#now += ms;
+  }
+
+  #note(client: WatchedClient): void {
+    this.#hasHeard = true;
+    client.heardAt = this.#now;
+  }
+
+  #patienceWith({ isBeginning, patienceMs }: WatchedClient): number {
+    return isBeginning ? Math.min(patienceMs, this.limits.silenceMs) : patienceMs;
+  }
+
+  #giveUp(client: WatchedClient): void {
+    // A moment late, as both are known to a tick.
+    const since = this.#now + 2 * tickMs - client.silentMs;
+    this.#discard(client, 'silent');
+    for (const other of this.#clients)
+      if (other.isIdle && other.heardAt <= since) this.#discard(other, 'silent');
+  }
+
+  // What a server says beside the error of the statement, which its caller gets.
+  #heed(client: WatchedClient, code: string): void {
+    if (code === '53100') this.diskWasFull = true;
+    // A prepared statement that is not known here: something between us and the server changes sessions.
+    if (code === '26000') client.isRetired = true;
+    if (code === '25006') this.renew();
+  }
+
+  #discard(client: WatchedClient, why: keyof Discards): void {
+    this.#clients.delete(client);
+    this.discards[why] += 1;
+    client.abandon(new DatabaseUnavailable(new Error(`a connection to the database was given up: ${why}`)));
+  }
+
+  async #tryPool(): Promise<void> {
+    const client = await this.connect();
+    try {
+      await client.query('select 1');
+    } finally {
+      client.release();
+    }
+  }
+
+  async #tryAnew(): Promise<void> {
+    const client = new pg.Client({ ...this.options, query_timeout: Math.min(this.limits.silenceMs, 4_000) });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      await client.query('select 1');
+    } finally {
+      client.connection.stream.destroy();
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/** No connection could be had, or one was given up as it said nothing; the cause tells what happened. */
+export class DatabaseUnavailable extends Error {
+  constructor(cause: unknown) {
+    // A name with several addresses fails once for each.
+    const [first = cause] = (cause as AggregateError).errors ?? [];
+    super((first as Error).message, { cause });
+  }
+}
+
+/** Whether an error says that the database cannot serve now, so that nothing is wrong with the request. */
+export function isUnavailable(thrown: unknown): boolean {
+  if (thrown instanceof DatabaseUnavailable) return true;
+  const { code = '', message = '' } = thrown as { code?: string; message?: string };
+  return sqlStates.test(code) || systemErrors.test(code) || brokenConnections.test(message);
+}
+
+/** Whether an error says that the database answers but writes nothing: it is read-only, or its disk is full. */
+export function refusesWrites(thrown: unknown): boolean {
+  return /^(25006|53100)$/.test((thrown as { code?: string }).code ?? '');
+}
+
+// Classes 08 (connection), 25 (state of the transaction, so another's), 28 and 3D000 (not let in), 53 (resources),
+// 57 (shutdown, time-out) and 58 (system); conflicts worth a retry; a prepared statement of another session.
+const sqlStates = /^(08|25|28|53|57|58)...$|^(3D000|26000|40001|40P01|55P03)$/;
+const systemErrors = /^(ECONN|EPIPE|ENOTFOUND|ENOENT|EAI_AGAIN|ETIMEDOUT|EHOST|ENET)/;
+const brokenConnections = /Connection terminated|not queryable|connection has been discarded/;

@@ -1,0 +1,125 @@
+import type { FastifyInstance } from 'fastify';
+import { Redis } from 'ioredis';
+
+/*
+ * Counts that processes keep together in Redis. A call never waits for it longer than a tenth of a second: while
+ * Redis is away or says nothing this process counts for itself, and looks once a second whether Redis is back.
+ */
+
+export interface SharedCountsOptions {
+  url: string;
+  /** Is told at first, and whenever it changes, whether counts are shared. */
+  observe: (isShared: boolean) => void;
+}
+
+/** How often a key was counted in its present window, which ends in `ttl` milliseconds. */
+interface Count {
+  current: number;
+  ttl: number;
+}
+
+type Callback = (error: Error | null, count?: Count) => void;
+
+const patienceMs = 100;
+const probeMs = 1_000;
+
+/** A store for @fastify/rate-limit. */
+export class SharedCounts {
+  readonly #redis: Redis;
+  readonly #log: FastifyInstance['log'];
+  readonly #observe: (isShared: boolean) => void;
+  #own = new Map<string, { current: number; until: number }>();
+  #isShared = false;
+  #isProbing = false;
+  #hasComplained = false;
+
+  constructor(app: FastifyInstance, { url, observe }: SharedCountsOptions) {
+    this.#log = app.log;
+    this.#observe = observe;
+    this.#redis = new Redis(url, {
+      connectTimeout: 1_000,
+      commandTimeout: patienceMs,
+      // A connection that has gone dark is made anew.
+      socketTimeout: 5_000,
+      maxRetriesPerRequest: 0,
+      enableOfflineQueue: false,
+    });
+    this.#redis.on('error', (error) => this.#lose(error));
+    this.#redis.on('ready', () => void this.#probe());
+    const probing = setInterval(() => this.#isShared || void this.#probe(), probeMs).unref();
+    app.addHook('onClose', async () => {
+      clearInterval(probing);
+      this.#redis.disconnect();
+    });
+    observe(false);
+  }
+
+  incr(key: string, callback: Callback, windowMs: number): void {
+    if (!this.#isShared) {
+      callback(null, this.#countHere(key, windowMs));
+      return;
+    }
+    this.#redis.eval(count, 1, `menus:${key}`, windowMs).then(
+      (counted) => {
+        const [current, ttl] = counted as [number, number];
+        callback(null, { current, ttl });
+      },
+      () => {
+        callback(null, this.#countHere(key, windowMs));
+        void this.#probe();
+      },
+    );
+  }
+
+  child(): this {
+    return this;
+  }
+
+  // A command may also seem late because this process was busy, so a second one decides.
+  async #probe(): Promise<void> {
+    if (this.#isProbing) return;
+    this.#isProbing = true;
+    try {
+      await this.#redis.ping();
+      this.#find();
+    } catch (error) {
+      this.#lose(error as Error);
+    } finally {
+      this.#isProbing = false;
+    }
+  }
+
+  #lose(error: Error): void {
+    if (!this.#hasComplained)
+      this.#log.error({ err: error }, 'Redis is unavailable: each process counts calls for itself');
+    this.#hasComplained = true;
+    if (this.#isShared) this.#observe(false);
+    this.#isShared = false;
+  }
+
+  #find(): void {
+    if (this.#isShared) return;
+    if (this.#hasComplained) this.#log.info('Redis is back: calls are counted together again');
+    this.#hasComplained = false;
+    this.#isShared = true;
+    this.#own = new Map();
+    this.#observe(true);
+  }
+
+  #countHere(key: string, windowMs: number): Count {
+    const now = performance.now();
+    if (this.#own.size > 10_000) this.#own = new Map([...this.#own].filter(([, { until }]) => until > now));
+    let counted = this.#own.get(key);
+    if (!counted || counted.until <= now) {
+      counted = { current: 0, until: now + windowMs };
+      this.#own.set(key, counted);
+    }
+    counted.current += 1;
+    return { current: counted.current, ttl: Math.ceil(counted.until - now) };
+  }
+}
+
+const count = `
+  local current = redis.call('incr', KEYS[1])
+  if current == 1 then redis.call('pexpire', KEYS[1], ARGV[1]) end
+  return {current, redis.call('pttl', KEYS[1])}`;
