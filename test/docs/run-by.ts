@@ -2,8 +2,8 @@
 export const runBy: Record<string, string> = {
   'README.md > Start': 'test/docs/readme.test.ts',
   'README.md > A walk through it': 'test/docs/readme.test.ts',
-  'CONTRIBUTING.md > Add an operation': 'test/scripts/add-an-operation.test.ts',
-  'CONTRIBUTING.md > Remove an operation': 'test/scripts/deprecation.test.ts',
+  'CONTRIBUTING.md > Add an operation': 'test/tools/add-an-operation.test.ts',
+  'CONTRIBUTING.md > Remove an operation': 'test/tools/deprecation.test.ts',
   'docs/clients.md > A day in a restaurant': 'test/docs/clients.test.ts',
   'docs/clients.md > Morning: import the menu': 'test/docs/clients.test.ts',
   'docs/clients.md > 19:30: out of salmon until tomorrow': 'test/docs/clients.test.ts',
