@@ -85,7 +85,7 @@ async function refusal(t: Test, env: Record<string, string>): Promise<string> {
 
 /** Port of a server that accepts and never answers. */
 async function listener(t: Test): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
+  const server = createServer((socket) => t.teardown(() => socket.destroy())).listen(0, '127.0.0.1');
   await once(server, 'listening');
   t.teardown(() => server.close());
   return (server.address() as AddressInfo).port;
