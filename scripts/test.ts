@@ -39,7 +39,7 @@ try {
   await makeTemplate();
   const results = await runAll();
   const missing = wanted.length === 0 ? uncovered() : [];
-  for (const answer of missing) console.log(`no test has seen: ${answer}`);
+  for (const response of missing) console.log(`no test has seen: ${response}`);
   if (results.length > 10) showSlowest(results);
   const passed = sum(results.map((one) => one.passed));
   const failed = sum(results.map((one) => one.failed));

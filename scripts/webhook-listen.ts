@@ -86,10 +86,10 @@ async function receive(
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   const event = verified(Buffer.concat(chunks).toString(), request, webhooks);
-  const answer = typeof event === 'string' ? 401 : status;
-  response.writeHead(answer).end();
+  const reply = typeof event === 'string' ? 401 : status;
+  response.writeHead(reply).end();
   console.log(
-    `${new Date().toLocaleTimeString('en-GB')}  ${told(event, seen)}\n          returned ${answer}\n`,
+    `${new Date().toLocaleTimeString('en-GB')}  ${told(event, seen)}\n          returned ${reply}\n`,
   );
 }
 

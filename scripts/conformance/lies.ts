@@ -44,8 +44,8 @@ export const lies: Lie[] = [
     operationId: 'listWebhooks',
     failure: 'ST105',
     tell({ paths }) {
-      const answer = paths['/webhooks'].get.responses['200'];
-      answer.content = { 'text/html': answer.content['application/json'] };
+      const response = paths['/webhooks'].get.responses['200'];
+      response.content = { 'text/html': response.content['application/json'] };
     },
   },
   {

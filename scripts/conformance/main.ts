@@ -226,7 +226,7 @@ async function conforms(rig: Rig, { minutes, seed, only, report }: Options): Pro
     [`--seed=${seed}`, `--max-time=${time}`, ...(files || [])],
     'show',
   );
-  const succeeded = showAnswers(rig, only);
+  const succeeded = showResponses(rig, only);
   if (status === 0 && succeeded) say('the service and its contract agree');
   else if (status !== 0) say(`they do not agree; reproduce with --seed ${seed}`);
   return status === 0 && succeeded;
@@ -263,11 +263,13 @@ async function schemathesis(
 }
 
 /** Prints what each operation answered. @returns whether each was seen to succeed */
-function showAnswers({ environment }: Rig, only: string[]): boolean {
-  const { answers, refused } = JSON.parse(readFileSync(environment['CONFORMANCE_REPORT'] as string, 'utf8'));
+function showResponses({ environment }: Rig, only: string[]): boolean {
+  const { responses, refused } = JSON.parse(
+    readFileSync(environment['CONFORMANCE_REPORT'] as string, 'utf8'),
+  );
   const ids = Object.keys(operations).filter((id) => only.length === 0 || only.includes(id));
   const failing = ids.filter(
-    (id) => !Object.keys(answers[id] ?? {}).some((status) => status.startsWith('2')),
+    (id) => !Object.keys(responses[id] ?? {}).some((status) => status.startsWith('2')),
   );
   const counts = (counted: Record<string, number> = {}) =>
     Object.entries(counted)
@@ -275,13 +277,13 @@ function showAnswers({ environment }: Rig, only: string[]): boolean {
       .map(([name, count]) => `${name} × ${count}`)
       .join(', ');
   console.log('\nResponses by operation');
-  for (const id of ids) console.log(`  ${id.padEnd(20)} ${counts(answers[id])}`);
+  for (const id of ids) console.log(`  ${id.padEnd(20)} ${counts(responses[id])}`);
   console.log(
     '\nValid requests that were refused for a rule that no schema can express (UNSAYABLE in hooks.py)',
   );
   for (const [reason, operations] of Object.entries(refused as Record<string, Record<string, number>>).sort())
     console.log(`  ${reason.padEnd(24)} ${counts(operations)}`);
-  const pairs = ids.flatMap((id) => Object.keys(answers[id] ?? {})).length;
+  const pairs = ids.flatMap((id) => Object.keys(responses[id] ?? {})).length;
   console.log(
     `\n${ids.length - failing.length} of ${ids.length} operations succeeded; ${pairs} different responses seen`,
   );

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Answer, type Api, send } from '../support/api.ts';
+import { type Api, type ApiResponse, send } from '../support/api.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
 const form = 'application/x-www-form-urlencoded';
@@ -7,20 +7,20 @@ const everything = 'menus:read menus:write availability:write webhooks:manage';
 
 t.test('a client that shows its secret by HTTP Basic gets a token', async (t) => {
   const service = await startTestService(t);
-  const answer = await ask(service, { grant_type: 'client_credentials' }, basicOf(service.api));
-  t.match(answer, { status: 200, body: { token_type: 'Bearer', expires_in: 3600, scope: everything } });
-  t.equal(answer.headers['cache-control'], 'no-store');
-  t.equal(answer.headers['pragma'], 'no-cache');
-  const menus = await service.api.get('/menus', { token: answer.body.access_token });
+  const response = await ask(service, { grant_type: 'client_credentials' }, basicOf(service.api));
+  t.match(response, { status: 200, body: { token_type: 'Bearer', expires_in: 3600, scope: everything } });
+  t.equal(response.headers['cache-control'], 'no-store');
+  t.equal(response.headers['pragma'], 'no-cache');
+  const menus = await service.api.get('/menus', { token: response.body.access_token });
   t.equal(menus.status, 200);
 });
 
 t.test('a client that shows its secret in the body gets a token', async (t) => {
   const service = await startTestService(t);
   const { client_id, client_secret } = service.api.credentials;
-  const answer = await ask(service, { grant_type: 'client_credentials', client_id, client_secret });
-  t.equal(answer.status, 200);
-  t.equal((await service.api.get('/menus', { token: answer.body.access_token })).status, 200);
+  const response = await ask(service, { grant_type: 'client_credentials', client_id, client_secret });
+  t.equal(response.status, 200);
+  t.equal((await service.api.get('/menus', { token: response.body.access_token })).status, 200);
 });
 
 t.test('the parts of HTTP Basic are form-encoded (RFC 6749, section 2.3.1)', async (t) => {
@@ -35,8 +35,8 @@ t.test('the parts of HTTP Basic are form-encoded (RFC 6749, section 2.3.1)', asy
 t.test('a token has the scopes that were asked for', async (t) => {
   const service = await startTestService(t);
   const scopeOf = async (scope: string) => {
-    const answer = await ask(service, { grant_type: 'client_credentials', scope }, basicOf(service.api));
-    return answer.status === 200 ? answer.body.scope : answer.body.error;
+    const response = await ask(service, { grant_type: 'client_credentials', scope }, basicOf(service.api));
+    return response.status === 200 ? response.body.scope : response.body.error;
   };
   t.equal(await scopeOf('menus:read'), 'menus:read');
   t.equal(await scopeOf('webhooks:manage  menus:read menus:read'), 'webhooks:manage menus:read');
@@ -54,12 +54,12 @@ t.test('a token has the scopes that were asked for', async (t) => {
 
 t.test('parameters that are not known are ignored (RFC 6749, section 3.2)', async (t) => {
   const service = await startTestService(t);
-  const answer = await ask(
+  const response = await ask(
     service,
     { grant_type: 'client_credentials', audience: 'menus' },
     basicOf(service.api),
   );
-  t.equal(answer.status, 200);
+  t.equal(response.status, 200);
 
   const headers = { 'content-type': form, authorization: basicOf(service.api) };
   const repeated = await post(service, 'grant_type=client_credentials&resource=a&resource=b', headers);
@@ -76,7 +76,7 @@ t.test('whoever does not show the right secret is answered 401 in the shape of R
     .set({ disabled_at: new Date() })
     .where('client_id', '=', disabled.credentials.client_id)
     .execute();
-  const refused: [string, Promise<Answer>][] = [
+  const refused: [string, Promise<ApiResponse>][] = [
     ['nothing at all', ask(service, grant)],
     ['a wrong secret', ask(service, grant, basic(client_id, 'mss_wrong'))],
     ['a wrong secret in the body', ask(service, { ...grant, client_id, client_secret: 'mss_wrong' })],
@@ -91,14 +91,14 @@ t.test('whoever does not show the right secret is answered 401 in the shape of R
     ['Basic without a colon', ask(service, grant, `Basic ${Buffer.from(client_id).toString('base64')}`)],
     ['a bearer token', ask(service, grant, `Bearer ${await service.api.token()}`)],
   ];
-  for (const [what, answer] of refused) {
+  for (const [what, response] of refused) {
     t.match(
-      await answer,
+      await response,
       { status: 401, body: { error: 'invalid_client', error_description: String } },
       what,
     );
-    t.match((await answer).headers['www-authenticate'], /^Basic realm="[^"]+"$/);
-    t.equal((await answer).headers['cache-control'], 'no-store');
+    t.match((await response).headers['www-authenticate'], /^Basic realm="[^"]+"$/);
+    t.equal((await response).headers['cache-control'], 'no-store');
   }
 });
 
@@ -108,7 +108,7 @@ t.test('a request that is not a valid one is answered 400 in the shape of RFC 67
   const own = basicOf(service.api);
   const sent = (body: string) => post(service, body, { 'content-type': form, authorization: own });
   const grant = 'grant_type=client_credentials';
-  const refused: [string, Promise<Answer>, string][] = [
+  const refused: [string, Promise<ApiResponse>, string][] = [
     ['no grant', sent('scope=menus:read'), 'invalid_request'],
     ['nothing', sent(''), 'invalid_request'],
     ['another grant', sent('grant_type=password'), 'unsupported_grant_type'],
@@ -128,10 +128,10 @@ t.test('a request that is not a valid one is answered 400 in the shape of RFC 67
       'invalid_request',
     ],
   ];
-  for (const [what, answer, error] of refused) {
-    t.match(await answer, { status: 400, body: { error, error_description: String } }, what);
-    t.equal((await answer).headers['cache-control'], 'no-store');
-    t.match((await answer).headers['content-type'], /^application\/json/);
+  for (const [what, response, error] of refused) {
+    t.match(await response, { status: 400, body: { error, error_description: String } }, what);
+    t.equal((await response).headers['cache-control'], 'no-store');
+    t.match((await response).headers['content-type'], /^application\/json/);
   }
 });
 
@@ -149,13 +149,15 @@ t.test('only a form is taken, in whatever charset it says', async (t) => {
 
 t.test('an address may ask 30 times a minute', async (t) => {
   const service = await startTestService(t);
-  const answers = [];
+  const responses = [];
   for (let sent = 0; sent < 31; sent++) {
-    answers.push(await ask(service, { grant_type: 'client_credentials' }, basic('client_unknown', 'guess')));
+    responses.push(
+      await ask(service, { grant_type: 'client_credentials' }, basic('client_unknown', 'guess')),
+    );
   }
-  t.same([...new Set(answers.slice(0, 30).map(({ status }) => status))], [401]);
-  t.match(answers[30], { status: 429, body: { code: 'rate_limited' } });
-  const wait = Number(answers[30]?.headers['retry-after']);
+  t.same([...new Set(responses.slice(0, 30).map(({ status }) => status))], [401]);
+  t.match(responses[30], { status: 429, body: { code: 'rate_limited' } });
+  const wait = Number(responses[30]?.headers['retry-after']);
   t.ok(wait >= 1 && wait <= 60);
 });
 
@@ -163,14 +165,14 @@ function ask(
   service: TestService,
   parameters: Record<string, string>,
   authorization?: string,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   return post(service, new URLSearchParams(parameters).toString(), {
     'content-type': form,
     ...(authorization !== undefined && { authorization }),
   });
 }
 
-function post({ url }: TestService, body: string, headers: Record<string, string>): Promise<Answer> {
+function post({ url }: TestService, body: string, headers: Record<string, string>): Promise<ApiResponse> {
   return send(url, 'POST', '/api/v1/oauth/token', headers, body);
 }
 

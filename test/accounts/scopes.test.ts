@@ -21,8 +21,8 @@ t.test('each scope alone permits its operations and no other', async (t) => {
     for (const [id, { method, path, security }] of Object.entries(operations)) {
       if (security.length === 0) continue;
       // Without a body and on no record, so that what is permitted changes nothing.
-      const answer = await api.call(method, path.replaceAll(/{\w+}/g, nowhere));
-      const refused = answer.status === 403 && answer.body.code === 'insufficient_scope';
+      const response = await api.call(method, path.replaceAll(/{\w+}/g, nowhere));
+      const refused = response.status === 403 && response.body.code === 'insufficient_scope';
       t.equal(!refused, operationIds.test(id as OperationId), `${id} with ${scope}`);
     }
   }
@@ -43,8 +43,8 @@ t.test('availability:write suffices for an update of nothing but availability', 
   t.match(on, { status: 200, body: { data: { is_available: true } } });
 
   for (const body of [{ price: price + 1 }, { is_available: false, price: price + 1 }, { name: 'Free' }]) {
-    const answer = await kitchen.put(path, body);
-    t.match(answer, { status: 403, body: { title: 'Forbidden', code: 'insufficient_scope' } });
+    const response = await kitchen.put(path, body);
+    t.match(response, { status: 403, body: { title: 'Forbidden', code: 'insufficient_scope' } });
   }
   const after = (await service.api.get(path)).body.data;
   t.match(after, { price, is_available: true }, 'nothing of a refused update is done');
@@ -56,8 +56,8 @@ t.test('a token has no more than the scopes it was asked with', async (t) => {
   const form = { grant_type: 'client_credentials', client_id, client_secret, scope: 'menus:read' };
   const body = new URLSearchParams(form).toString();
   const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-  const answer = await service.api.call('POST', '/oauth/token', { body, headers, token: null });
-  const token = answer.body.access_token;
+  const response = await service.api.call('POST', '/oauth/token', { body, headers, token: null });
+  const token = response.body.access_token;
   t.equal((await service.api.get('/menus', { token })).status, 200);
   t.equal((await service.api.get('/webhooks', { token })).status, 403);
 });
@@ -84,8 +84,8 @@ t.test('the tokens of a disabled client are refused within about a second', asyn
   await client.set({ disabled_at: new Date() }).execute();
   const disabled = performance.now();
   const refused = await eventually('it is refused', async () => {
-    const answer = await api.get('/menus');
-    return answer.status === 401 && answer;
+    const response = await api.get('/menus');
+    return response.status === 401 && response;
   });
   t.ok(performance.now() - disabled < 5_000);
   t.match(refused.headers['www-authenticate'], /^Bearer error="invalid_token"/);

@@ -2,7 +2,7 @@ import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject 
 import { createRemoteJWKSet, type JWTPayload, jwtVerify, SignJWT, UnsecuredJWT } from 'jose';
 import t from 'tap';
 import { createSeal } from '../../src/db/seal.ts';
-import { type Answer, send } from '../support/api.ts';
+import { type ApiResponse, send } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { encryptionKey, startTestService, type TestService } from '../support/service.ts';
 
@@ -28,9 +28,9 @@ t.test('a token is a JWT access token that anybody can verify with the published
 
 t.test('the published keys hold nothing private', async (t) => {
   const { url } = await startTestService(t);
-  const answer = await send(url, 'GET', '/.well-known/jwks.json', {});
-  t.equal(answer.status, 200);
-  t.strictSame(Object.keys(answer.body.keys[0]).sort(), ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
+  const response = await send(url, 'GET', '/.well-known/jwks.json', {});
+  t.equal(response.status, 200);
+  t.strictSame(Object.keys(response.body.keys[0]).sort(), ['alg', 'crv', 'kid', 'kty', 'use', 'x', 'y']);
 });
 
 t.test('a forged token is refused, whatever is wrong with it', async (t) => {
@@ -70,9 +70,12 @@ t.test('a forged token is refused, whatever is wrong with it', async (t) => {
     'with another header over its signature': `${encode({ alg: 'none', typ: 'at+jwt' })}.${claims}.${signature}`,
   };
   for (const [fault, text] of Object.entries(forged)) {
-    const answer = await useToken(service, `Bearer ${text}`);
-    t.match(answer, { status: 401, body: { title: 'Unauthorized', code: 'invalid_token' } }, fault);
-    t.match(answer.headers['www-authenticate'], /^Bearer error="invalid_token", error_description="[^"]+"$/);
+    const response = await useToken(service, `Bearer ${text}`);
+    t.match(response, { status: 401, body: { title: 'Unauthorized', code: 'invalid_token' } }, fault);
+    t.match(
+      response.headers['www-authenticate'],
+      /^Bearer error="invalid_token", error_description="[^"]+"$/,
+    );
   }
 });
 
@@ -90,9 +93,9 @@ t.test('only a bearer token in the header is looked at', async (t) => {
     ['nothing', '', /^Bearer$/],
   ];
   for (const [what, authorization, challenge] of challenges) {
-    const answer = await useToken(service, authorization);
-    t.equal(answer.status, 401, what);
-    t.match(answer.headers['www-authenticate'], challenge);
+    const response = await useToken(service, authorization);
+    t.equal(response.status, 401, what);
+    t.match(response.headers['www-authenticate'], challenge);
   }
   const inQuery = await send(service.url, 'GET', `/api/v1/menus?access_token=${token}&token=${token}`, {});
   t.equal(inQuery.status, 401);
@@ -144,7 +147,7 @@ async function minter({ database, api }: TestService) {
   };
 }
 
-function useToken({ url }: TestService, authorization: string): Promise<Answer> {
+function useToken({ url }: TestService, authorization: string): Promise<ApiResponse> {
   return send(url, 'GET', '/api/v1/menus?limit=1', { authorization });
 }
 

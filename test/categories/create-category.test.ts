@@ -17,15 +17,15 @@ t.test('makes an empty category with every field, its tag and its event', async 
     sort_order: 4,
     external_id: 'NIGIRI',
   };
-  const answer = await api.post(`/menus/${menu_id}/categories`, body);
-  t.equal(answer.status, 201);
-  const category = answer.body.data;
+  const response = await api.post(`/menus/${menu_id}/categories`, body);
+  t.equal(response.status, 201);
+  const category = response.body.data;
   t.match(category, { ...body, menu_id, version: 1 });
   const path = `/menus/${menu_id}/categories/${category.category_id}`;
-  t.equal(answer.headers['location'], `/api/v1${path}`);
+  t.equal(response.headers['location'], `/api/v1${path}`);
   const read = await api.get(path);
   t.same(read.body.data, { ...category, items: [] });
-  t.equal(read.headers['etag'], answer.headers['etag']);
+  t.equal(read.headers['etag'], response.headers['etag']);
   const [event, ...more] = await events.next();
   t.same(more, []);
   t.match(event, { type: 'category.created', location_id, menu_id, previous: null });
@@ -85,7 +85,7 @@ t.test('one of many that claim an external_id at once gets it, beside those that
   const { body } = await api.post(path, { name: 'Old' });
   await events.next();
   const claim = { external_id: 'ONE' };
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
       index % 4 === 3
         ? api.put(`${path}/${body.data.category_id}`, claim)
@@ -93,7 +93,7 @@ t.test('one of many that claim an external_id at once gets it, beside those that
     ),
   );
   t.same(
-    [...new Set(answers.map(({ status }) => status))].filter((status) => ![200, 201, 422].includes(status)),
+    [...new Set(responses.map(({ status }) => status))].filter((status) => ![200, 201, 422].includes(status)),
     [],
   );
   const listed = (await api.get(path)).body.data;

@@ -14,8 +14,8 @@ t.test('deletes a category with its items and tells the last state of each recor
   const menuTag = String((await api.get(`/menus/${menu.menu_id}`)).headers['etag']);
   await events.next();
 
-  const answer = await api.delete(path);
-  t.equal(answer.status, 204);
+  const response = await api.delete(path);
+  t.equal(response.status, 204);
   const told = await events.next();
   t.same(
     told.map((event) => [event['type'], event['data']]),
@@ -71,14 +71,14 @@ t.test('items that are made, moved and toggled at the same time end as if before
       () => api.post(`${items}/${item.item_id}/toggle`),
       () => api.put(`/menus/${menu.menu_id}/categories/${category.category_id}`, { external_id: 'E' }),
     ].flatMap((write) => [write(), write()]);
-    const [deleted, ...answers] = await Promise.all([
+    const [deleted, ...responses] = await Promise.all([
       new Promise((resolve) => setImmediate(resolve)).then(() =>
         api.delete(`/menus/${menu.menu_id}/categories/${category.category_id}`),
       ),
       ...writes,
     ]);
     t.equal(deleted.status, 204);
-    const statuses = new Set(answers.map(({ status }) => status));
+    const statuses = new Set(responses.map(({ status }) => status));
     t.same(
       [...statuses].filter((status) => ![200, 201, 404, 422].includes(status)),
       [],

@@ -22,18 +22,18 @@ t.test('changes each field alone and tells exactly its old value', async (t) => 
   ];
   for (const [body, stored = body] of changes) {
     const about = JSON.stringify(body);
-    const answer = await api.put(path, body);
-    t.equal(answer.status, 200, about);
-    const { updated_at } = answer.body.data;
-    t.same(answer.body.data, { ...category, ...stored, version: category.version + 1, updated_at }, about);
+    const response = await api.put(path, body);
+    t.equal(response.status, 200, about);
+    const { updated_at } = response.body.data;
+    t.same(response.body.data, { ...category, ...stored, version: category.version + 1, updated_at }, about);
     const [event, ...more] = await events.next();
     t.same(more, []);
     t.match(event, { type: 'category.updated', location_id: menu.location_id, menu_id: menu.menu_id });
-    t.same(event?.['data'], answer.body.data);
+    t.same(event?.['data'], response.body.data);
     const [field] = Object.keys(body) as [string];
     t.same(event?.['previous'], { [field]: category[field] }, about);
-    t.equal((await api.get(path)).headers['etag'], answer.headers['etag']);
-    category = answer.body.data;
+    t.equal((await api.get(path)).headers['etag'], response.headers['etag']);
+    category = response.body.data;
   }
 });
 
@@ -44,9 +44,9 @@ t.test('changes nothing, also no tag, when everything is so already', async (t) 
   const { headers } = await api.get(path);
   await events.next();
   const { name, description, sort_order, external_id } = category;
-  const answer = await api.put(path, { name: `${name} `, description, sort_order, external_id });
-  t.same(answer.body.data, category);
-  t.equal(answer.headers['etag'], headers['etag']);
+  const response = await api.put(path, { name: `${name} `, description, sort_order, external_id });
+  t.same(response.body.data, category);
+  t.equal(response.headers['etag'], headers['etag']);
   t.equal((await api.get(`/menus/${menu.menu_id}`, { headers: { 'if-none-match': menuTag } })).status, 304);
   t.same(await events.next(), []);
 });
@@ -87,9 +87,9 @@ t.test('refuses what cannot be cleared, and fields that are not its to set', asy
     ),
   ];
   for (const [body, field, code] of faults) {
-    const answer = await api.put(path, body);
-    t.equal(answer.status, 422, JSON.stringify(body));
-    t.match(answer.body.errors, [{ field, code }], JSON.stringify(body));
+    const response = await api.put(path, body);
+    t.equal(response.status, 422, JSON.stringify(body));
+    t.match(response.body.errors, [{ field, code }], JSON.stringify(body));
   }
   t.same((await api.get(path)).body.data, before);
   t.same(await events.next(), []);

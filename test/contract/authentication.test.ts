@@ -48,9 +48,9 @@ t.test(
         client_id,
         client_secret: 'wrong',
       });
-      const answer = await send(url, call.method, `/api/v1${call.path}`, form, body.toString());
-      t.match(answer, { status: 401, body: { error: 'invalid_client' } }, call.id);
-      t.match(answer.headers['www-authenticate'], /^Basic /);
+      const response = await send(url, call.method, `/api/v1${call.path}`, form, body.toString());
+      t.match(response, { status: 401, body: { error: 'invalid_client' } }, call.id);
+      t.match(response.headers['www-authenticate'], /^Basic /);
     }
   },
 );
@@ -58,12 +58,12 @@ t.test(
 async function checkScope(t: Test, api: Api, call: ExampleCall, scope: Scope): Promise<void> {
   const granted = impliedScopes([scope]);
   if (call.security.some((scopes) => scopes.every((one) => granted.has(one)))) return;
-  const answer = await api.call(call.method, pathOf(call, { ...unknownIds, menu_id: 'no-id' }));
+  const response = await api.call(call.method, pathOf(call, { ...unknownIds, menu_id: 'no-id' }));
   t.match(
-    answer,
+    response,
     { status: 403, body: { title: 'Forbidden', code: 'insufficient_scope' } },
     `${call.id} with ${scope} only`,
   );
-  t.type(answer.headers['ratelimit'], 'string', 'the call was counted');
-  t.type(answer.headers['ratelimit-policy'], 'string');
+  t.type(response.headers['ratelimit'], 'string', 'the call was counted');
+  t.type(response.headers['ratelimit-policy'], 'string');
 }

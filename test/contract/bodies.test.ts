@@ -25,9 +25,9 @@ t.test('every operation with a body refuses the media types it does not declare'
       .filter((one) => !call.body?.mediaTypes.includes(one))
       .concat('nonsense', 'application/json-patch+json');
     for (const mediaType of refused) {
-      const answer = await sendAs(api, call, path, mediaType, body);
-      t.match(answer, { status: 415, body: { code: 'unsupported_media_type' } }, `${call.id} ${mediaType}`);
-      t.match(answer.body.detail, call.body?.mediaTypes[0], 'and says what it takes');
+      const response = await sendAs(api, call, path, mediaType, body);
+      t.match(response, { status: 415, body: { code: 'unsupported_media_type' } }, `${call.id} ${mediaType}`);
+      t.match(response.body.detail, call.body?.mediaTypes[0], 'and says what it takes');
     }
     t.equal((await api.call(call.method, path, { body })).status, 415, `${call.id} without a media type`);
     const packed = { 'content-type': call.example?.mediaType ?? '', 'content-encoding': 'gzip' };
@@ -44,8 +44,8 @@ t.test('every operation with a body refuses one above the limit, announced or no
     const mediaType = call.example?.mediaType ?? '';
     const limit = call.bodyLimit ?? bodyLimit;
     const tooLarge = (call.example?.text ?? '').padEnd(limit + 1);
-    const answer = await sendAs(api, call, path, mediaType, tooLarge);
-    t.match(answer, { status: 413, body: { code: 'payload_too_large' } }, call.id);
+    const response = await sendAs(api, call, path, mediaType, tooLarge);
+    t.match(response, { status: 413, body: { code: 'payload_too_large' } }, call.id);
 
     const chunked = await request(`${url}/api/v1${path}`, {
       method: call.method as 'POST',
@@ -82,9 +82,9 @@ t.test('every operation with a JSON body refuses what is not the JSON it wants',
     const path = pathOf(call, ids);
     const bodies = { ...notJson, ...Object.fromEntries(notObjects.map((one) => [one, one])) };
     for (const [what, body] of Object.entries(bodies)) {
-      const answer = await sendAs(service.api, call, path, 'application/json', body);
-      t.match(answer, parameterError, `${call.id}: ${what}`);
-      t.match(answer.body.errors, [{ field: '' }], 'the fault is the body as a whole');
+      const response = await sendAs(service.api, call, path, 'application/json', body);
+      t.match(response, parameterError, `${call.id}: ${what}`);
+      t.match(response.body.errors, [{ field: '' }], 'the fault is the body as a whole');
     }
   }
 });
@@ -96,9 +96,9 @@ t.test('every text of a JSON body refuses NUL and lone surrogates', async (t) =>
     for (const field of call.textFields) {
       for (const text of ['"a\\u0000b"', '"a\\ud800b"', '"a\\udfffb"', '"\\ude00\\ud83d"']) {
         const body = `{"${field}":${text}}`;
-        const answer = await sendAs(service.api, call, pathOf(call, ids), 'application/json', body);
-        t.match(answer, parameterError, `${call.id} ${body}`);
-        t.ok(answer.body.errors.some((error: { field: string }) => error.field === `/${field}`));
+        const response = await sendAs(service.api, call, pathOf(call, ids), 'application/json', body);
+        t.match(response, parameterError, `${call.id} ${body}`);
+        t.ok(response.body.errors.some((error: { field: string }) => error.field === `/${field}`));
       }
     }
   }
@@ -115,13 +115,13 @@ t.test(
     );
     for (const call of formCalls) {
       for (const body of faults) {
-        const answer = await api.call(call.method, call.path, {
+        const response = await api.call(call.method, call.path, {
           token: null,
           body,
           headers: { 'content-type': 'application/x-www-form-urlencoded' },
         });
-        t.match(answer, { status: 400, body: { error: 'invalid_request' } }, `${call.id} ${body}`);
-        t.equal(answer.headers['cache-control'], 'no-store');
+        t.match(response, { status: 400, body: { error: 'invalid_request' } }, `${call.id} ${body}`);
+        t.equal(response.headers['cache-control'], 'no-store');
       }
     }
   },

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
-import { type Answer, send } from '../support/api.ts';
+import { type ApiResponse, send } from '../support/api.ts';
 import { startBehindProxy } from '../support/database-proxy.ts';
 import type { TestService } from '../support/service.ts';
 import { callWith, exampleCalls, existingRecords, type Ids } from './example-calls.ts';
@@ -8,13 +8,13 @@ import { callWith, exampleCalls, existingRecords, type Ids } from './example-cal
 const unavailable = { status: 503, body: { title: 'Service Unavailable', code: 'service_unavailable' } };
 
 /** Every operation at once, well-formed and authorized; the token endpoint gets good credentials. */
-async function callEverything({ api, url }: TestService, ids: Ids): Promise<[string, Answer][]> {
+async function callEverything({ api, url }: TestService, ids: Ids): Promise<[string, ApiResponse][]> {
   const { client_id, client_secret } = api.credentials;
   const body = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret }).toString();
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
   return Promise.all(
     exampleCalls.map(
-      async (call): Promise<[string, Answer]> => [
+      async (call): Promise<[string, ApiResponse]> => [
         call.id,
         call.security.length > 0
           ? await callWith(api, call, ids)
@@ -36,9 +36,9 @@ t.test(
     // At once the caller is still known, so that the operation's own statement fails; later it is its look-up.
     for (const known of [true, false]) {
       if (!known) await pause(1_100);
-      for (const [id, answer] of await callEverything(service, ids)) {
-        t.match(answer, unavailable, `${id}, caller ${known ? 'known' : 'forgotten'}`);
-        t.ok(Number(answer.headers['retry-after']) >= 1, 'and says when to try again');
+      for (const [id, response] of await callEverything(service, ids)) {
+        t.match(response, unavailable, `${id}, caller ${known ? 'known' : 'forgotten'}`);
+        t.ok(Number(response.headers['retry-after']) >= 1, 'and says when to try again');
       }
     }
     t.equal((await send(url, 'GET', '/health/ready', {})).status, 503, 'not ready');
@@ -56,7 +56,7 @@ t.test('a database that accepts connections and says nothing makes no call hang'
   const ids = await existingRecords(service);
   proxy.silence();
   const start = performance.now();
-  for (const [id, answer] of await callEverything(service, ids)) t.match(answer, unavailable, id);
+  for (const [id, response] of await callEverything(service, ids)) t.match(response, unavailable, id);
   t.ok(performance.now() - start < 5_000, 'answered within five seconds');
   await proxy.restore();
   t.equal((await api.get('/menus')).status, 200);
@@ -69,9 +69,9 @@ t.test('connections on which nothing comes back any more make no call hang', asy
   await Promise.all(Array.from({ length: 12 }, () => api.get('/menus')));
   proxy.stall();
   const start = performance.now();
-  for (const [id, answer] of await callEverything(service, ids)) {
-    t.match(answer, unavailable, id);
-    t.ok(Number(answer.headers['retry-after']) >= 1);
+  for (const [id, response] of await callEverything(service, ids)) {
+    t.match(response, unavailable, id);
+    t.ok(Number(response.headers['retry-after']) >= 1);
   }
   t.ok(performance.now() - start < 5_000, 'answered within five seconds');
   proxy.resume();

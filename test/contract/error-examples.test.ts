@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import t from 'tap';
 import document from '../../generated/openapi.json' with { type: 'json' };
-import type { Answer } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
 import { eventually } from '../support/eventually.ts';
 import { startTestService } from '../support/service.ts';
@@ -25,7 +25,7 @@ t.test('every example of an error is what the service says, but for the request 
     });
   const reader = await world.service.client({ scopes: ['menus:read'] });
 
-  const provoked: Record<string, () => Promise<Answer>> = {
+  const provoked: Record<string, () => Promise<ApiResponse>> = {
     BadRequestProblem: () =>
       api.post(`${item}/toggle`, undefined, { headers: { 'idempotency-key': 'k'.repeat(129) } }),
     ConflictProblem: async () => {
@@ -35,7 +35,7 @@ t.test('every example of an error is what the service says, but for the request 
     ForbiddenProblem: async () => (await world.service.client({ account: 'Another group' })).get(item),
     IdempotencyConflictProblem: async () => {
       const headers = { 'idempotency-key': 'the-same' };
-      const [first, answer] = await database.transaction().execute(async (transaction) => {
+      const [first, reply] = await database.transaction().execute(async (transaction) => {
         await sql`lock table item in access exclusive mode`.execute(transaction);
         const first = api.post(`${item}/toggle`, undefined, { headers });
         await eventually('the first waits', async () => {
@@ -46,7 +46,7 @@ t.test('every example of an error is what the service says, but for the request 
         return [first, await api.post(`${item}/toggle`, undefined, { headers })] as const;
       });
       await first;
-      return answer;
+      return reply;
     },
     InvalidClient: () => form({ grant_type: 'client_credentials' }, 'wrong'),
     InvalidScope: async () => {
@@ -83,7 +83,7 @@ t.test('every example of an error is what the service says, but for the request 
       const response = await fetch(`${other.url}/api/v1/menus/1/items/1`, {
         headers: { authorization: `Bearer ${await other.api.token()}` },
       });
-      return { body: await response.json() } as Answer;
+      return { body: await response.json() } as ApiResponse;
     },
     UnsupportedGrantType: () => form({ grant_type: 'password' }),
     UnsupportedMediaTypeProblem: () =>
@@ -95,8 +95,8 @@ t.test('every example of an error is what the service says, but for the request 
   );
   t.strictSame(errors.map(([name]) => name).sort(), Object.keys(provoked).sort());
   for (const [name, { value }] of errors) {
-    const answer = await provoked[name]?.();
-    t.strictSame(comparable(answer?.body), comparable(value), `${name} is what the service says`);
+    const reply = await provoked[name]?.();
+    t.strictSame(comparable(reply?.body), comparable(value), `${name} is what the service says`);
   }
 });
 

@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import type { Test } from 'tap';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { type OperationId, operations } from '../../generated/operations.ts';
-import type { Answer } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { keepRecords } from '../support/kept-records.ts';
 import { startReceiver } from '../support/receiver.ts';
@@ -64,7 +64,7 @@ export interface ExampleWorld {
    * Sends the operation with the body of an example.
    * @param parameters of the path and the query, in place of those that the examples name
    */
-  send(id: OperationId, request: ExampleRequest, parameters?: Ids): Promise<Answer>;
+  send(id: OperationId, request: ExampleRequest, parameters?: Ids): Promise<ApiResponse>;
 }
 
 export async function startExampleWorld(t: Test): Promise<ExampleWorld> {
@@ -79,7 +79,7 @@ export async function startExampleWorld(t: Test): Promise<ExampleWorld> {
     const { credentials } = service.api;
     const own = id === 'issueToken' && value.client_id ? { ...value, ...credentialsOf(credentials) } : value;
     const body = value === undefined ? undefined : bodyText(mediaType, own, ids);
-    const path = pathOf(id, { ...ids, ...answeredIds(id), ...parameters });
+    const path = pathOf(id, { ...ids, ...respondedIds(id), ...parameters });
     const inQuery = Object.entries(parameters).filter(([name]) => !operations[id].path.includes(`{${name}}`));
     const query = new URLSearchParams(inQuery);
     return service.api.call(operations[id].method, query.size > 0 ? `${path}?${query}` : path, {
@@ -170,11 +170,11 @@ async function makeRecords({ api, database }: TestService, receiver: string): Pr
     const { properties } = resolve(describedOperation(id).requestBody.content['application/json'].schema);
     const body = Object.fromEntries(Object.entries(shown).filter(([key]) => key in properties));
     const text = inFuture(JSON.stringify(body));
-    const answer = await api.call('POST', pathOf(id, shown), {
+    const reply = await api.call('POST', pathOf(id, shown), {
       body: text,
       headers: { 'content-type': 'application/json' },
     });
-    if (answer.status !== 201) throw new Error(`${id} ${text}: ${answer.status} ${answer.text}`);
+    if (reply.status !== 201) throw new Error(`${id} ${text}: ${reply.status} ${reply.text}`);
   }
 }
 
@@ -199,7 +199,7 @@ async function freeExternalId({ database }: TestService, external_id: unknown): 
 }
 
 /** The ids that the operation's own example answer has. */
-function answeredIds(id: OperationId): Ids {
+function respondedIds(id: OperationId): Ids {
   const data = successExamples(id)[0]?.value?.data ?? {};
   const names = Object.keys(data).filter((name) => name.endsWith('_id') && data[name] !== null);
   return Object.fromEntries(

@@ -61,14 +61,14 @@ t.test('every example request is answered on the live service as the example ans
     const unseen = new Set(examples);
     for (const request of exampleRequests(id)) {
       await world.restore();
-      const answer = await world.send(id, request);
+      const response = await world.send(id, request);
       const what = `${id} ${request.name}`;
-      t.match(String(answer.status), /^2/, `${what}: ${answer.text.slice(0, 500)}`);
+      t.match(String(response.status), /^2/, `${what}: ${response.text.slice(0, 500)}`);
       const fits = examples.filter(
-        ({ status, value }) => status === answer.status && differences(value, answer.body).length === 0,
+        ({ status, value }) => status === response.status && differences(value, response.body).length === 0,
       );
       for (const example of fits) unseen.delete(example);
-      const told = examples.map(({ name, value }) => [name, ...differences(value, answer.body)]);
+      const told = examples.map(({ name, value }) => [name, ...differences(value, response.body)]);
       t.ok(fits.length > 0 || examples.length === 0, what, { told });
     }
     t.strictSame(

@@ -19,20 +19,20 @@ t.test('the commands of the first steps work as they are pasted', async (t) => {
   const blocks = descriptions.flatMap((description) =>
     [...description.matchAll(/```sh\n(.*?)```/gs)].map(([, text = '']) => text),
   );
-  const answers: Record<string, Record<string, unknown>>[] = [];
+  const responses: Record<string, Record<string, unknown>>[] = [];
   for (const block of blocks) {
     for (const command of block.split(/\n(?= *curl)/)) {
       const pasted = command.replaceAll('http://localhost:3000', service.url).replace('curl', 'curl -sS');
       const { stdout } = await promisify(execFile)('bash', ['-c', pasted], { env });
-      answers.push(JSON.parse(stdout));
+      responses.push(JSON.parse(stdout));
     }
   }
-  t.match(answers, [
+  t.match(responses, [
     { token_type: 'Bearer' },
     { data: [{ menu_id: 6 }, { menu_id: 7 }] },
     { data: { menu_id: 7 } },
     { data: { item_id: 42, is_available: false } },
     { data: { event_types: ['item.*'], secret: /^whsec_/ } },
   ]);
-  t.equal(answers.length, 5);
+  t.equal(responses.length, 5);
 });

@@ -28,7 +28,7 @@ export const exchanged: Handlers['getItem'] = handlers.getMenu;
 
 // What does compile, so that the errors below have one reason each.
 export const answered: Handler<'getItem'> = async () => ok({ data: item }, { ETag: '"1"' });
-export const answeredAsJson: Handler<'getItem'> = async () => ok(data(itemJson), { ETag: '"1"' });
+export const respondedAsJson: Handler<'getItem'> = async () => ok(data(itemJson), { ETag: '"1"' });
 export const unchanged: Handler<'getItem'> = async () => notModified('"1"');
 export const made: Handler<'createWebhook'> = async () =>
   created({ data: webhook }, { ETag: '"1"', Location: '/api/v1/webhooks/1' });

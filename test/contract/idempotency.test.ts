@@ -21,8 +21,8 @@ t.test('a key that is none is refused: 422, or 400 where there is no 422', async
   for (const call of keyedCalls) {
     const status = call.statuses.includes(422) ? 422 : 400;
     for (const key of ['', 'x'.repeat(129), 'caf\u00e9', 'tab\there']) {
-      const answer = await callWith(service.api, call, ids, { 'idempotency-key': key });
-      t.equal(answer.status, status, `${call.id} ${JSON.stringify(key).slice(0, 20)}`);
+      const response = await callWith(service.api, call, ids, { 'idempotency-key': key });
+      t.equal(response.status, status, `${call.id} ${JSON.stringify(key).slice(0, 20)}`);
     }
   }
 });
@@ -36,7 +36,7 @@ t.test('every keyed call is answered 409 while the first with its key is under w
     const key = { 'idempotency-key': randomUUID(), 'x-request-id': 'the-same' };
     const first = await database.transaction().execute(async (transaction) => {
       await sql`lock table ${tables} in access exclusive mode`.execute(transaction);
-      const answer = callWith(api, call, ids, key);
+      const response = callWith(api, call, ids, key);
       await eventually(`${call.id} waits for its tables`, async () => {
         const { rows } = await sql`select from pg_stat_activity
           where wait_event_type = 'Lock' and datname = current_database()`.execute(database);
@@ -44,9 +44,9 @@ t.test('every keyed call is answered 409 while the first with its key is under w
       });
       const repeat = await callWith(api, call, ids, key);
       t.match(repeat, { status: 409, body: { code: 'idempotency_conflict' } }, call.id);
-      return { answer };
+      return { response };
     });
-    const { status, text } = await first.answer;
+    const { status, text } = await first.response;
     const repeat = await callWith(api, call, ids, key);
     t.strictSame([repeat.status, repeat.text], [status, text], `${call.id}: later it gets the first answer`);
     t.equal(repeat.headers['idempotency-replayed'], 'true');

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { type OperationId, operations } from '../../generated/operations.ts';
-import type { Answer } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 import {
   describedOperation,
   exampleRequests,
@@ -37,13 +37,13 @@ t.test('every link leads to a success', async (t) => {
   for (const { id, name, status, link } of linked) {
     await world.restore();
     const [request = { name: '' }] = exampleRequests(id);
-    const answer = await world.send(id, request);
-    t.equal(answer.status, status, `${id} ${answer.text}`);
-    const parameters = evaluated(link.parameters ?? {}, answer);
+    const reply = await world.send(id, request);
+    t.equal(reply.status, status, `${id} ${reply.text}`);
+    const parameters = evaluated(link.parameters ?? {}, reply);
     const [example = { name: '' }] = exampleRequests(link.operationId);
     const body = link.requestBody && {
       mediaType: 'application/json',
-      value: evaluated(link.requestBody, answer),
+      value: evaluated(link.requestBody, reply),
     };
     const followed = await world.send(link.operationId, { ...example, ...body }, parameters);
     t.match(String(followed.status), /^2/, `${id} -> ${name}: ${followed.status} ${followed.text}`);
@@ -63,25 +63,25 @@ t.test('every operation that makes a record links to what reads, changes and rem
 });
 
 t.test('a link that takes what the answer does not have is found', async (t) => {
-  const answer = { body: { data: { menu_id: 7 } } } as Answer;
-  t.strictSame(evaluated({ menu_id: '$response.body#/data/menu_id', name: 'Lunch' }, answer), {
+  const reply = { body: { data: { menu_id: 7 } } } as ApiResponse;
+  t.strictSame(evaluated({ menu_id: '$response.body#/data/menu_id', name: 'Lunch' }, reply), {
     menu_id: 7,
     name: 'Lunch',
   });
-  t.throws(() => evaluated({ menu_id: '$response.body#/data/0/menu_id' }, answer), /nothing at/);
-  t.throws(() => evaluated({ menu_id: '$request.path.menu_id' }, answer), /not an expression known here/);
+  t.throws(() => evaluated({ menu_id: '$response.body#/data/0/menu_id' }, reply), /nothing at/);
+  t.throws(() => evaluated({ menu_id: '$request.path.menu_id' }, reply), /not an expression known here/);
 });
 
 /** The value with each runtime expression (OpenAPI 3.1, section 4.8.20.4) replaced by what it names in the answer. */
-function evaluated(value: Json, answer: Answer): Json {
-  if (Array.isArray(value)) return value.map((one) => evaluated(one, answer));
+function evaluated(value: Json, reply: ApiResponse): Json {
+  if (Array.isArray(value)) return value.map((one) => evaluated(one, reply));
   if (value !== null && typeof value === 'object')
-    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, evaluated(one, answer)]));
+    return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, evaluated(one, reply)]));
   if (typeof value !== 'string' || !value.startsWith('$')) return value;
   const [source, pointer] = value.split('#/');
   if (source !== '$response.body' || !pointer) throw new Error(`${value} is not an expression known here`);
-  const found = pointer.split('/').reduce((node: Json, key) => node?.[key], answer.body);
+  const found = pointer.split('/').reduce((node: Json, key) => node?.[key], reply.body);
   if (found === undefined || found === null)
-    throw new Error(`nothing at ${value}: ${JSON.stringify(answer.body)}`);
+    throw new Error(`nothing at ${value}: ${JSON.stringify(reply.body)}`);
   return found;
 }

@@ -18,11 +18,11 @@ t.test(
       const [call] = calls;
       if (!call) continue;
       for (const method of anyMethod.filter((one) => !served.includes(one))) {
-        const answer = await send(url, method, `/api/v1${pathOf(call, unknownIds)}`, {});
-        t.equal(answer.status, 405, `${method} ${call.path}`);
-        t.strictSame(String(answer.headers['allow']).split(', ').sort(), served);
+        const response = await send(url, method, `/api/v1${pathOf(call, unknownIds)}`, {});
+        t.equal(response.status, 405, `${method} ${call.path}`);
+        t.strictSame(String(response.headers['allow']).split(', ').sort(), served);
         if (method !== 'HEAD')
-          t.match(answer.body, { title: 'Method Not Allowed', code: 'method_not_allowed' });
+          t.match(response.body, { title: 'Method Not Allowed', code: 'method_not_allowed' });
       }
     }
   },

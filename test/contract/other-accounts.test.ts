@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { allScopes, impliedScopes } from '../../src/http/scopes.ts';
-import type { Answer, Api } from '../support/api.ts';
+import type { Api, ApiResponse } from '../support/api.ts';
 import { checksumOf } from '../support/checksum.ts';
 import { makeTree } from '../support/records.ts';
 import { startTestService } from '../support/service.ts';
@@ -31,10 +31,10 @@ t.test('another account: each place of each path, alone and with an Idempotency-
     for (const name of [...call.parameters, 'all']) {
       const ids = name === 'all' ? victim : { ...known, [name]: victim[name] ?? '' };
       for (const headers of [{}, { 'idempotency-key': randomUUID() }]) {
-        const answer = await send(stranger, call, ids, { headers });
+        const response = await send(stranger, call, ids, { headers });
         t.ok(
-          [403, 404].includes(answer.status),
-          `${call.id} with the ${name} of another account: ${answer.status}`,
+          [403, 404].includes(response.status),
+          `${call.id} with the ${name} of another account: ${response.status}`,
         );
       }
     }
@@ -55,9 +55,9 @@ t.test('another account: ids in the body reach nothing, and no field moves a rec
     t.ok(pointed.status < 500, `${call.id}: ${pointed.status}`);
     for (const field of ['account_id', 'version', 'granted_location_ids']) {
       const body = { ...example, [field]: account_id };
-      const answer = await send(service.api, call, victim, { body });
-      t.equal(answer.status, 422, `${call.id} ${field}`);
-      const fault = answer.body.errors.find((one: { field: string }) => one.field === `/${field}`);
+      const response = await send(service.api, call, victim, { body });
+      t.equal(response.status, 422, `${call.id} ${field}`);
+      const fault = response.body.errors.find((one: { field: string }) => one.field === `/${field}`);
       t.equal(fault?.code, 'unknown', `${call.id} ${field}`);
     }
   }
@@ -73,8 +73,8 @@ t.test('another account: lists show nothing of this one, whatever they are asked
   )) {
     const filters = ['', ...Object.entries(victim).map(([name, id]) => `?${name}=${id}`)];
     for (const filter of filters) {
-      const answer = await stranger.get(call.path + filter);
-      t.ok(answer.status === 422 || answer.body.data.length === 0, `${call.id}${filter}`);
+      const response = await stranger.get(call.path + filter);
+      t.ok(response.status === 422 || response.body.data.length === 0, `${call.id}${filter}`);
     }
   }
 });
@@ -94,9 +94,9 @@ t.test('a client without the scope: every operation', async (t) => {
     t.ok(without.length > 0, `${call.id} is not for everybody`);
     for (const { scope, api } of without) {
       for (const headers of [{}, { 'idempotency-key': randomUUID() }]) {
-        const answer = await send(api, call, ids, { headers });
+        const response = await send(api, call, ids, { headers });
         t.match(
-          answer,
+          response,
           { status: 403, body: { code: 'insufficient_scope' } },
           `${call.id} with ${scope} only`,
         );
@@ -121,7 +121,7 @@ function send(
   call: ExampleCall,
   ids: Ids,
   { headers = {}, body }: { headers?: Record<string, string>; body?: unknown },
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const text = body === undefined ? call.example?.text : JSON.stringify(body);
   return api.call(call.method, pathOf(call, ids), {
     ...(text !== undefined && { body: text }),

@@ -29,8 +29,8 @@ t.test(
     const before = await state();
     for (const call of exampleCalls.filter(({ headers }) => headers.includes('if-match'))) {
       for (const tag of ['"0"', 'W/"1"', 'garbage']) {
-        const answer = await callWith(service.api, call, ids, { 'if-match': tag });
-        t.match(answer, { status: 412, body: { code: 'precondition_failed' } }, `${call.id} ${tag}`);
+        const response = await callWith(service.api, call, ids, { 'if-match': tag });
+        t.match(response, { status: 412, body: { code: 'precondition_failed' } }, `${call.id} ${tag}`);
       }
       const missing = await callWith(service.api, call, unknownIds, { 'if-match': '"0"' });
       t.equal(missing.status, 404, `${call.id} looks for the record first`);

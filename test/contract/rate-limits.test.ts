@@ -6,17 +6,17 @@ import { exampleCalls, pathOf, securedCalls, unknownIds } from './example-calls.
 t.test('a client whose quota is used up is answered 429 by every operation', async (t) => {
   const { api } = await startTestService(t, { rateLimitPerMinute: 3 });
   for (const remaining of [2, 1, 0]) {
-    const answer = await api.get('/locations');
-    t.equal(answer.status, 200);
-    t.equal(answer.headers['ratelimit-policy'], '"default";q=3;w=60');
-    t.match(answer.headers['ratelimit'], new RegExp(`^"default";r=${remaining};t=\\d+$`));
+    const response = await api.get('/locations');
+    t.equal(response.status, 200);
+    t.equal(response.headers['ratelimit-policy'], '"default";q=3;w=60');
+    t.match(response.headers['ratelimit'], new RegExp(`^"default";r=${remaining};t=\\d+$`));
   }
   for (const call of securedCalls.filter(({ rateLimit }) => rateLimit === null)) {
-    const answer = await api.call(call.method, pathOf(call, unknownIds));
-    t.match(answer, { status: 429, body: { title: 'Too Many Requests', code: 'rate_limited' } }, call.id);
-    const wait = Number(answer.headers['retry-after']);
+    const response = await api.call(call.method, pathOf(call, unknownIds));
+    t.match(response, { status: 429, body: { title: 'Too Many Requests', code: 'rate_limited' } }, call.id);
+    const wait = Number(response.headers['retry-after']);
     t.ok(wait >= 1 && wait <= 60, `${call.id} says how long to wait: ${wait}`);
-    t.match(answer.headers['ratelimit'], /^"default";r=0;t=\d+$/);
+    t.match(response.headers['ratelimit'], /^"default";r=0;t=\d+$/);
   }
 });
 
@@ -26,12 +26,12 @@ t.test('an operation with a quota of its own is answered 429 when that is used u
   for (const call of exampleCalls.filter(({ rateLimit }) => rateLimit !== null)) {
     const headers = call.rateLimit?.per === 'client' ? { authorization: `Bearer ${token}` } : {};
     const request = () => send(service.url, call.method, `/api/v1${pathOf(call, unknownIds)}`, headers);
-    let answer = await request();
-    for (let sent = 1; answer.status !== 429 && sent <= (call.rateLimit?.limit ?? 0); sent++) {
-      answer = await request();
+    let response = await request();
+    for (let sent = 1; response.status !== 429 && sent <= (call.rateLimit?.limit ?? 0); sent++) {
+      response = await request();
     }
-    t.match(answer, { status: 429, body: { title: 'Too Many Requests', code: 'rate_limited' } }, call.id);
-    t.ok(Number(answer.headers['retry-after']) >= 1);
+    t.match(response, { status: 429, body: { title: 'Too Many Requests', code: 'rate_limited' } }, call.id);
+    t.ok(Number(response.headers['retry-after']) >= 1);
   }
 });
 
@@ -48,8 +48,8 @@ t.test('refused tokens are limited by address, and accepted ones are not touched
   await api.token();
   const refused = () => send(url, 'GET', '/api/v1/menus', { authorization: 'Bearer garbage' });
   for (let sent = 0; sent < 30; sent++) t.equal((await refused()).status, 401);
-  const answer = await refused();
-  t.match(answer, { status: 429, body: { code: 'rate_limited' } });
-  t.ok(Number(answer.headers['retry-after']) >= 1);
+  const response = await refused();
+  t.match(response, { status: 429, body: { code: 'rate_limited' } });
+  t.ok(Number(response.headers['retry-after']) >= 1);
   t.equal((await api.get('/menus')).status, 200);
 });

@@ -29,12 +29,12 @@ t.test('a path id that is no id is a record that does not exist', async (t) => {
   const ids = await existingRecords(service);
   for (const call of callsOnRecords) {
     for (const name of call.parameters) {
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         noIds.map((id) => callWith(service.api, call, { ...ids, [name]: id })),
       );
-      for (const [index, answer] of answers.entries()) {
+      for (const [index, response] of responses.entries()) {
         t.match(
-          answer,
+          response,
           { status: 404, body: { title: 'Record Not Found', code: 'not_found' } },
           `${call.id} ${name} ${noIds[index]?.slice(0, 40)}`,
         );
@@ -48,9 +48,9 @@ t.test('an id that no record has is answered 404, at each place of the path', as
   const ids = await existingRecords(service);
   for (const call of callsOnRecords) {
     for (const name of call.parameters) {
-      const answer = await callWith(service.api, call, { ...ids, [name]: unknownIds[name] ?? '' });
+      const response = await callWith(service.api, call, { ...ids, [name]: unknownIds[name] ?? '' });
       t.match(
-        answer,
+        response,
         { status: 404, body: { title: 'Record Not Found', code: 'not_found' } },
         `${call.id} with an unknown ${name}`,
       );
@@ -65,8 +65,8 @@ t.test('a record of another account, or of a location outside the grant, is answ
   const elsewhere = await service.client({ locations: [Number(ids['location_id']) + 1] });
   for (const call of callsOnRecords) {
     for (const api of [stranger, elsewhere]) {
-      const answer = await callWith(api, call, ids);
-      t.match(answer, { status: 403, body: { title: 'Forbidden', code: 'forbidden' } }, call.id);
+      const response = await callWith(api, call, ids);
+      t.match(response, { status: 403, body: { title: 'Forbidden', code: 'forbidden' } }, call.id);
     }
   }
   const events = await service.database.selectFrom('event').select('event_id').execute();

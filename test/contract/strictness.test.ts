@@ -11,12 +11,12 @@ t.test('an answer with a field that the contract does not have fails, however de
   const { api } = await startTestService(t);
   const { menu } = await makeTree(api);
   const path = `/menus/${menu.menu_id}`;
-  const answer = await api.get(path);
+  const response = await api.get(path);
   const check = (body: unknown) =>
-    checkAgainstContract('GET', `/api/v1${path}`, { ...answer, body, text: JSON.stringify(body) });
-  t.doesNotThrow(() => check(answer.body));
+    checkAgainstContract('GET', `/api/v1${path}`, { ...response, body, text: JSON.stringify(body) });
+  t.doesNotThrow(() => check(response.body));
   for (const steps of [[], ['data'], ['data', 'categories', 0], ['data', 'categories', 0, 'items', 0]]) {
-    const body = structuredClone(answer.body);
+    const body = structuredClone(response.body);
     steps.reduce((node, step) => node[step], body).surprise = true;
     t.throws(
       () => check(body),

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import type { Database } from '../../src/db/database.ts';
 import { restoreDueItems } from '../../src/items/restore-items.ts';
-import type { Answer } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { followEvents } from '../support/events.ts';
 import { makeCategory, makeItem, makeTree } from '../support/records.ts';
 import { startTestService } from '../support/service.ts';
@@ -23,13 +23,13 @@ t.test("with If-Match no update is lost, and every version is somebody's", async
   const addOne = async (): Promise<number> => {
     for (;;) {
       const { body, headers } = await api.get(path);
-      const answer = await api.put(
+      const response = await api.put(
         path,
         { price: body.data.price + 1 },
         { headers: { 'if-match': String(headers['etag']) } },
       );
-      if (answer.status === 200) return answer.body.data.version;
-      t.equal(answer.status, 412);
+      if (response.status === 200) return response.body.data.version;
+      t.equal(response.status, 412);
     }
   };
   const versions = await Promise.all(
@@ -58,12 +58,12 @@ t.test('without If-Match each of two writers keeps the field that only it wrote'
     api.put(path, { description: `round ${round}` }),
     api.post(`${path}/toggle`),
   ]);
-  const answers = await Promise.all(writes);
-  t.strictSame([...new Set(answers.map(({ status }) => status))], [200]);
+  const responses = await Promise.all(writes);
+  t.strictSame([...new Set(responses.map(({ status }) => status))], [200]);
   const { data } = (await api.get(path)).body;
   t.equal(data.is_available, true, 'twenty toggles');
   t.ok(data.price >= 1 && data.description.startsWith('round'));
-  t.strictSame(sorted(new Set(answers.map(({ body }) => body.data.version))), range(2, data.version));
+  t.strictSame(sorted(new Set(responses.map(({ body }) => body.data.version))), range(2, data.version));
 });
 
 t.test('whatever writes to one menu at once, none waits in a circle and every version is told', async (t) => {
@@ -79,7 +79,7 @@ t.test('whatever writes to one menu at once, none waits in a circle and every ve
   const one = () => items[Math.floor(Math.random() * items.length)];
   const soon = () => new Date(Date.now() + 400 + Math.random() * 400).toISOString();
 
-  const writes: Record<string, () => Promise<Answer | number>> = {
+  const writes: Record<string, () => Promise<ApiResponse | number>> = {
     setAvailability: () =>
       api.post(`${menuPath}/availability`, {
         items: [one(), ...some()]
@@ -163,7 +163,7 @@ t.test('whatever writes to one menu at once, none waits in a circle and every ve
 
 /** Makes all the writes over and over, two of each at a time; the statuses that each was answered. */
 async function storm(
-  writes: Record<string, () => Promise<Answer | number>>,
+  writes: Record<string, () => Promise<ApiResponse | number>>,
   durationMs: number,
 ): Promise<Map<string, Set<number>>> {
   const seen = new Map(Object.keys(writes).map((name) => [name, new Set<number>()]));
@@ -171,8 +171,8 @@ async function storm(
   await Promise.all(
     [...Object.entries(writes), ...Object.entries(writes)].map(async ([name, write]) => {
       while (performance.now() < until) {
-        const answer = await write();
-        seen.get(name)?.add(typeof answer === 'number' ? 200 : answer.status);
+        const response = await write();
+        seen.get(name)?.add(typeof response === 'number' ? 200 : response.status);
       }
     }),
   );

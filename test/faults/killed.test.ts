@@ -73,7 +73,7 @@ t.test('kill -9 between the answer and its record: it is sent again, and logged 
   await database.transaction().execute(async (transaction) => {
     // The endpoint's row is locked as soon as the delivery is on its way, so its result cannot be written.
     const locked = Promise.withResolvers<void>();
-    receiver.answer = async () => {
+    receiver.reply = async () => {
       await locked.promise;
       return 204;
     };

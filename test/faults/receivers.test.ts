@@ -15,7 +15,7 @@ const send = createSender({ destination, userAgent: 'menu-management-service/tes
 const { api, database } = await startTestService(t, { worker: { send, retryDelay: () => 50 } });
 t.teardown(() => destination.close());
 
-const answer = (head: string) => (socket: Socket) =>
+const response = (head: string) => (socket: Socket) =>
   socket.end(`HTTP/1.1 ${head}\r\ncontent-length: 0\r\n\r\n`);
 const misbehaviours: [string, (socket: Socket) => void, { status: number | null; error: string | null }][] = [
   ['hangs', () => {}, { status: null, error: 'timeout' }],
@@ -33,14 +33,14 @@ const misbehaviours: [string, (socket: Socket) => void, { status: number | null;
   ['closes early', (socket) => socket.destroy(), { status: null, error: 'connection closed early' }],
   [
     'redirects',
-    answer('307 Elsewhere\r\nlocation: http://127.0.0.1:1/'),
+    response('307 Elsewhere\r\nlocation: http://127.0.0.1:1/'),
     { status: 307, error: 'redirect not followed' },
   ],
-  ['answers 500', answer('500 No'), { status: 500, error: null }],
-  ['asks for patience in seconds', answer('429 Slow\r\nretry-after: 0'), { status: 429, error: null }],
+  ['answers 500', response('500 No'), { status: 500, error: null }],
+  ['asks for patience in seconds', response('429 Slow\r\nretry-after: 0'), { status: 429, error: null }],
   [
     'asks for patience until a date',
-    answer(`503 Slow\r\nretry-after: ${new Date(0).toUTCString()}`),
+    response(`503 Slow\r\nretry-after: ${new Date(0).toUTCString()}`),
     { status: 503, error: null },
   ],
 ];

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { type Database, openDatabase } from '../../src/db/database.ts';
-import { type Answer, type Api, send } from '../support/api.ts';
+import { type Api, type ApiResponse, send } from '../support/api.ts';
 import { startBehindProxy } from '../support/database-proxy.ts';
 import { eventually, settled } from '../support/eventually.ts';
 import { type ItemAt, someItems } from '../support/menus.ts';
@@ -55,10 +55,10 @@ t.test('a stall in full flow, deliveries and all: nothing answered is lost and a
   await receiver.until(8);
 
   proxy.stall();
-  for (const answer of await Promise.all(
+  for (const response of await Promise.all(
     doomed.map(({ category_id }) => api.delete(`/menus/${menu_id}/categories/${category_id}`)),
   ))
-    t.match(answer, unavailable);
+    t.match(response, unavailable);
   await eventually(
     'several calls failed',
     async () => writing.statuses.filter((one) => one === 503).length > 12,
@@ -123,7 +123,7 @@ t.test('a new server at the address is used within five seconds', async (t) => {
   const since = performance.now();
   await eventually('served by the new one', () => serves(service, existing));
   t.ok(performance.now() - since < 5_000);
-  for (const answer of await Promise.all(waiting)) t.ok([200, 401, 503].includes(answer.status));
+  for (const response of await Promise.all(waiting)) t.ok([200, 401, 503].includes(response.status));
 });
 
 t.test('an import may wait where an ordinary call is not let wait so long', async (t) => {
@@ -144,9 +144,9 @@ t.test('an import may wait where an ordinary call is not let wait so long', asyn
       const changed = { ...data, categories: [] };
       const importing = api.put(`${menu}/content`, { data: changed });
       t.match(await api.put(menu, { name: 'Late' }), unavailable);
-      return { answer: importing };
+      return { response: importing };
     });
-  t.equal((await importing.answer).status, 200);
+  t.equal((await importing.response).status, 200);
 });
 
 /** The database by a way of its own. */
@@ -210,19 +210,19 @@ async function serves({ api, url }: TestService, { path }: ItemAt): Promise<bool
   const { client_id, client_secret } = api.credentials;
   const body = new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret }).toString();
   const form = { 'content-type': 'application/x-www-form-urlencoded' };
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     send(url, 'POST', '/api/v1/oauth/token', form, body),
     send(url, 'GET', '/health/ready', {}),
     api.post(`${path}/toggle`),
   ]);
-  const other = answers.find(({ status }) => status !== 200 && status !== 503);
+  const other = responses.find(({ status }) => status !== 200 && status !== 503);
   if (other) throw new Error(`answered ${other.status}: ${other.text}`);
   // The token endpoint counts its calls.
   await pause(200);
-  return answers.every(({ status }) => status === 200);
+  return responses.every(({ status }) => status === 200);
 }
 
-function ok(version: number): Partial<Answer> {
+function ok(version: number): Partial<ApiResponse> {
   return { status: 200, body: { data: { version } } };
 }
 

@@ -13,9 +13,9 @@ t.test('a URL that is not percent-encoded UTF-8 is answered 400', async (t) => {
     '/api/v1/menus/%c3%28/items',
     '/docs/%zz',
   ]) {
-    const answer = await sendRaw(url, `GET ${path} HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\n\r\n`);
-    t.match(answer, { status: 400, body: { code: 'bad_request', request_id: 'mine' } }, path);
-    checkProblem(answer);
+    const response = await sendRaw(url, `GET ${path} HTTP/1.1\r\nHost: x\r\nX-Request-Id: mine\r\n\r\n`);
+    t.match(response, { status: 400, body: { code: 'bad_request', request_id: 'mine' } }, path);
+    checkProblem(response);
   }
 });
 
@@ -55,9 +55,9 @@ const malformed: Record<string, string | Buffer> = {
 
 t.test('what is not valid HTTP is answered 400', async (t) => {
   for (const [what, bytes] of Object.entries(malformed)) {
-    const answer = await sendRaw(url, bytes);
-    t.match(answer, { status: 400, body: { code: 'bad_request' } }, what);
-    checkProblem(answer);
+    const response = await sendRaw(url, bytes);
+    t.match(response, { status: 400, body: { code: 'bad_request' } }, what);
+    checkProblem(response);
   }
 });
 
@@ -75,17 +75,17 @@ t.test('chunks that are broken on the way are answered 400', async (t) => {
   const head =
     'POST /api/v1/webhooks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n' +
     `Authorization: Bearer ${await api.token()}\r\nTransfer-Encoding: chunked\r\n\r\n`;
-  const answer = await sendRaw(url, head, '5\r\n{"url\r\n', 'zz\r\n');
-  t.match(answer, { status: 400, body: { code: 'bad_request' } });
-  checkProblem(answer);
+  const response = await sendRaw(url, head, '5\r\n{"url\r\n', 'zz\r\n');
+  t.match(response, { status: 400, body: { code: 'bad_request' } });
+  checkProblem(response);
 });
 
 t.test('a request that does not arrive in time is answered 408', async (t) => {
   Object.assign(app.server, { headersTimeout: 100, requestTimeout: 100 });
   const head = 'POST /api/v1/oauth/token HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n';
   for (const part of [head, `${head}Content-Type: application/x-www-form-urlencoded\r\n\r\ngrant`]) {
-    const answer = await sendRaw(url, part);
-    t.match(answer, { status: 408, body: { code: 'request_timeout' } });
-    checkProblem(answer);
+    const response = await sendRaw(url, part);
+    t.match(response, { status: 408, body: { code: 'request_timeout' } });
+    checkProblem(response);
   }
 });

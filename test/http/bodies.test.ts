@@ -37,9 +37,9 @@ t.test('toggle takes no body, so whatever is sent as one is ignored', async (t) 
     'something compressed': { body: 'x', headers: { 'content-encoding': 'gzip' } },
     'more than the limit': as('application/json', 'x'.repeat(bodyLimit * 3)),
   })) {
-    const answer = await api.call('POST', `${path}/toggle`, options);
+    const response = await api.call('POST', `${path}/toggle`, options);
     is_available = !is_available;
-    t.match(answer, { status: 200, body: { data: { is_available } } }, what);
+    t.match(response, { status: 200, body: { data: { is_available } } }, what);
   }
   t.equal((await api.get(path)).status, 200);
 });
@@ -81,7 +81,7 @@ t.test('a client that sends far too much still gets to read why it is refused', 
   const { api, path } = await startWithItem(t);
   const body = Buffer.alloc(16 * bodyLimit, 32);
   for (const mediaType of ['application/json', 'text/plain']) {
-    const answer = await api.call('PUT', path, as(mediaType, body));
-    t.equal(answer.status, mediaType === 'text/plain' ? 415 : 413, mediaType);
+    const response = await api.call('PUT', path, as(mediaType, body));
+    t.equal(response.status, mediaType === 'text/plain' ? 415 : 413, mediaType);
   }
 });

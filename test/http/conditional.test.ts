@@ -17,11 +17,11 @@ t.test('If-None-Match: any of the tags, strong or weak, or a star saves reading 
   const read = (ifNoneMatch: string) => api.get(path, { headers: { 'if-none-match': ifNoneMatch } });
   const current = [etag, `W/${etag}`, '*', ' * ', `"x", ${etag}`, `"x",W/"y" ,${etag}`, `"a,b", ${etag}`];
   for (const value of current) {
-    const answer = await read(value);
-    t.equal(answer.status, 304, value);
-    t.equal(answer.headers['etag'], etag);
-    t.equal(answer.text, '');
-    t.type(answer.headers['ratelimit'], 'string');
+    const response = await read(value);
+    t.equal(response.status, 304, value);
+    t.equal(response.headers['etag'], etag);
+    t.equal(response.text, '');
+    t.type(response.headers['ratelimit'], 'string');
   }
   for (const value of [
     '"x"',
@@ -61,8 +61,8 @@ t.test(
       () => ' * ',
       (etag: string) => `"x", W/"y",${etag}`,
     ]) {
-      const answer = await write(value);
-      t.match(answer, { status: 200, body: { data: { price } } }, String(value));
+      const response = await write(value);
+      t.match(response, { status: 200, body: { data: { price } } }, String(value));
     }
     const { version } = (await api.get(path)).body.data;
     const refused = [
@@ -74,8 +74,8 @@ t.test(
       () => '""',
     ];
     for (const value of refused) {
-      const answer = await write(value);
-      t.match(answer, { status: 412, body: { code: 'precondition_failed' } }, String(value));
+      const response = await write(value);
+      t.match(response, { status: 412, body: { code: 'precondition_failed' } }, String(value));
       const toggled = await api.post(`${path}/toggle`, undefined, { headers: { 'if-match': value('"x"') } });
       t.equal(toggled.status, 412);
     }

@@ -18,14 +18,14 @@ t.test('the contract is published as it was bundled, with a validator', async (t
     ['/openapi-3.0.json', 'application/json', (text: string) => JSON.parse(text), edition30],
     ['/openapi-3.0.yaml', 'application/yaml', (text: string) => parse(text), edition30],
   ] as const) {
-    const answer = await send(url, 'GET', path, {});
-    t.equal(answer.status, 200, path);
-    t.match(answer.headers['content-type'], new RegExp(`^${mediaType}`));
-    t.strictSame(read(answer.text), published, 'it is what was generated');
-    t.notMatch(answer.text, /x-fastify|fastify/i, 'and tells nothing of how it is served');
-    t.equal(answer.headers['access-control-allow-origin'], '*', 'tools on other pages may read it');
+    const response = await send(url, 'GET', path, {});
+    t.equal(response.status, 200, path);
+    t.match(response.headers['content-type'], new RegExp(`^${mediaType}`));
+    t.strictSame(read(response.text), published, 'it is what was generated');
+    t.notMatch(response.text, /x-fastify|fastify/i, 'and tells nothing of how it is served');
+    t.equal(response.headers['access-control-allow-origin'], '*', 'tools on other pages may read it');
 
-    const etag = String(answer.headers['etag']);
+    const etag = String(response.headers['etag']);
     t.match(etag, /^"[^"]+"$/);
     const again = await send(url, 'GET', path, { 'if-none-match': etag });
     t.match(again, { status: 304, text: '' });

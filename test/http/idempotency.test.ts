@@ -49,13 +49,13 @@ t.test('with one Idempotency-Key a call takes place once', async (t) => {
     const before = (await api.get(`/menus/1/items/${item.item_id}`)).body.data;
     const recorded = await events();
     const headers = withKey();
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 10 }, () => api.post(togglePath, undefined, { headers })),
     );
-    const done = answers.filter(({ status }) => status === 200);
-    t.equal(done.filter((answer) => !answer.headers['idempotency-replayed']).length, 1);
+    const done = responses.filter(({ status }) => status === 200);
+    t.equal(done.filter((response) => !response.headers['idempotency-replayed']).length, 1);
     t.equal(new Set(done.map(({ text }) => text)).size, 1);
-    for (const { status } of answers) t.ok([200, 409].includes(status));
+    for (const { status } of responses) t.ok([200, 409].includes(status));
     const after = (await api.get(`/menus/1/items/${item.item_id}`)).body.data;
     t.equal(after.is_available, !before.is_available);
     t.equal(after.version, before.version + 1);
@@ -91,9 +91,9 @@ t.test('with one Idempotency-Key a call takes place once', async (t) => {
     const headers = withKey();
     t.equal((await api.post('/webhooks', webhook, { headers })).status, 201);
     const made = await countOf(database, 'webhook');
-    const answer = await api.post('/webhooks', { ...webhook, description: 'another' }, { headers });
-    t.equal(answer.status, 422);
-    t.match(answer.body.errors, [{ field: 'idempotency-key', code: 'reused' }]);
+    const response = await api.post('/webhooks', { ...webhook, description: 'another' }, { headers });
+    t.equal(response.status, 422);
+    t.match(response.body.errors, [{ field: 'idempotency-key', code: 'reused' }]);
     t.equal(await countOf(database, 'webhook'), made);
     const spaced = await api.post('/webhooks', undefined, {
       headers: { ...headers, 'content-type': 'application/json' },
@@ -221,21 +221,21 @@ t.test('a key survives a restart, and the relay hears of an event once it is com
   const headers = withKey();
   const path = '/menus/1/items/1/toggle';
   const seen: Promise<number>[] = [];
-  const answers = [];
+  const responses = [];
   for (let start = 0; start < 2; start++) {
     const destination = createDestination({ allowedNetworks: [] });
     const app = await buildTestApp(database, destination, {
       afterWrite: () => void seen.push(countOf(database, 'event')),
     });
     const url = await app.listen({ port: 0, host: '127.0.0.1' });
-    answers.push(await createApi(url, credentials).post(path, undefined, { headers }));
+    responses.push(await createApi(url, credentials).post(path, undefined, { headers }));
     await app.close();
     await destination.close();
   }
-  t.equal(answers[1]?.headers['idempotency-replayed'], 'true');
-  t.equal(answers[1]?.text, answers[0]?.text);
+  t.equal(responses[1]?.headers['idempotency-replayed'], 'true');
+  t.equal(responses[1]?.text, responses[0]?.text);
   t.strictSame(await Promise.all(seen), [1]);
-  t.strictSame((await api.get('/menus/1/items/1')).body, answers[0]?.body);
+  t.strictSame((await api.get('/menus/1/items/1')).body, responses[0]?.body);
 });
 
 t.test('the worker removes the keys that are too old', async (t) => {

@@ -87,10 +87,10 @@ t.test('a failure on our side tells nothing internal', async (t) => {
   const { url, api, database } = await startDemoProcess(t);
   const authorization = `Bearer ${await api.token()}`;
   await sql`drop table webhook cascade`.execute(database);
-  const answer = await request(`${url}/api/v1/webhooks`, {
+  const response = await request(`${url}/api/v1/webhooks`, {
     headers: { authorization, 'x-request-id': 'mine' },
   });
-  const text = await answer.body.text();
+  const text = await response.body.text();
   t.strictSame(JSON.parse(text), {
     type: 'urn:menu-management:problem:internal_error',
     title: 'Internal Server Error',
@@ -99,9 +99,9 @@ t.test('a failure on our side tells nothing internal', async (t) => {
     code: 'internal_error',
     request_id: 'mine',
   });
-  checkProblem({ status: 500, headers: answer.headers, text, body: JSON.parse(text) });
+  checkProblem({ status: 500, headers: response.headers, text, body: JSON.parse(text) });
   t.strictSame(
-    Object.keys(answer.headers).filter((name) => /powered|server|stack|debug/i.test(name)),
+    Object.keys(response.headers).filter((name) => /powered|server|stack|debug/i.test(name)),
     [],
   );
   t.equal((await api.get('/menus')).status, 200, 'the rest goes on');

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { bodyLimit } from '../../src/contract/bodies.ts';
-import { type Answer, type CallOptions, send } from '../support/api.ts';
+import { type ApiResponse, type CallOptions, send } from '../support/api.ts';
 import { startTestService } from '../support/service.ts';
 
 t.test('a call with every fault is told of them one at a time, in the order of the contract', async (t) => {
@@ -20,35 +20,35 @@ t.test('a call with every fault is told of them one at a time, in the order of t
     headers: { 'content-type': 'text/plain', 'if-match': '"0"' } as Record<string, string>,
     body: 'x'.repeat(bodyLimit + 1),
   };
-  const answerAfter = async (mended: Partial<typeof call>) => {
+  const respondAfter = async (mended: Partial<typeof call>) => {
     Object.assign(call, { ...mended, headers: { ...call.headers, ...mended.headers } });
     const { status, body } = await send(service.url, call.method, call.path, call.headers, call.body);
     return [status, body.code];
   };
 
-  t.strictSame(await answerAfter({}), [404, 'not_found'], 'the path');
+  t.strictSame(await respondAfter({}), [404, 'not_found'], 'the path');
   const path = '/api/v1/menus/9007199254740991/items/1';
-  t.strictSame(await answerAfter({ path }), [405, 'method_not_allowed'], 'the method');
-  t.strictSame(await answerAfter({ method: 'PUT' }), [401, 'unauthorized'], 'the token');
-  t.strictSame(await answerAfter({ headers: await token(exhausted) }), [429, 'rate_limited'], 'the quota');
+  t.strictSame(await respondAfter({ path }), [405, 'method_not_allowed'], 'the method');
+  t.strictSame(await respondAfter({ method: 'PUT' }), [401, 'unauthorized'], 'the token');
+  t.strictSame(await respondAfter({ headers: await token(exhausted) }), [429, 'rate_limited'], 'the quota');
   t.strictSame(
-    await answerAfter({ headers: await token(powerless) }),
+    await respondAfter({ headers: await token(powerless) }),
     [403, 'insufficient_scope'],
     'the scope',
   );
   t.strictSame(
-    await answerAfter({ headers: await token(stranger) }),
+    await respondAfter({ headers: await token(stranger) }),
     [415, 'unsupported_media_type'],
     'the media type',
   );
   const json = { 'content-type': 'application/json' };
-  t.strictSame(await answerAfter({ headers: json }), [413, 'payload_too_large'], 'the size');
-  t.strictSame(await answerAfter({ body: '{"price":-1}' }), [422, 'parameter_error'], 'the content');
-  t.strictSame(await answerAfter({ body: '{"price":7}' }), [404, 'not_found'], 'the record');
+  t.strictSame(await respondAfter({ headers: json }), [413, 'payload_too_large'], 'the size');
+  t.strictSame(await respondAfter({ body: '{"price":-1}' }), [422, 'parameter_error'], 'the content');
+  t.strictSame(await respondAfter({ body: '{"price":7}' }), [404, 'not_found'], 'the record');
   const existing = `/api/v1/menus/${menu_id}/items/${item_id}`;
-  t.strictSame(await answerAfter({ path: existing }), [403, 'forbidden'], 'whose it is');
+  t.strictSame(await respondAfter({ path: existing }), [403, 'forbidden'], 'whose it is');
   const own = await token(service.api);
-  t.strictSame(await answerAfter({ headers: own }), [412, 'precondition_failed'], 'the precondition');
+  t.strictSame(await respondAfter({ headers: own }), [412, 'precondition_failed'], 'the precondition');
   const { 'if-match': _, ...unconditional } = call.headers;
   const done = await send(service.url, 'PUT', existing, unconditional, call.body);
   t.match(done, { status: 200, body: { data: { price: 7, version: 2 } } }, 'and at last the operation');
@@ -66,8 +66,8 @@ t.test('an unknown path is unknown with and without a token, whatever is sent', 
   for (const path of paths) {
     for (const options of bodies) {
       for (const token of [{}, { token: null }, { token: 'garbage' }]) {
-        const answer: Answer = await api.call('POST', path, { ...options, ...token });
-        t.match(answer, { status: 404, body: { title: 'Record Not Found', code: 'not_found' } }, path);
+        const response: ApiResponse = await api.call('POST', path, { ...options, ...token });
+        t.match(response, { status: 404, body: { title: 'Record Not Found', code: 'not_found' } }, path);
       }
     }
   }

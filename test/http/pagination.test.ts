@@ -1,18 +1,26 @@
 import t from 'tap';
-import type { Answer, Api } from '../support/api.ts';
+import type { Api, ApiResponse } from '../support/api.ts';
 import { startTestService } from '../support/service.ts';
 
 /** The path below the base path that the Link header leads to; undefined on the last page. */
-function nextPath({ headers, body }: Answer): string | undefined {
+function nextPath({ headers, body }: ApiResponse): string | undefined {
   const link = /^<\/api\/v1(\/[^>]*)>; rel="next"$/.exec(String(headers['link'] ?? ''))?.[1];
   const cursor = link && new URL(link, 'http://x').searchParams.get('cursor');
   if ((cursor ?? null) !== body.next_cursor) throw new Error(`${headers['link']} but ${body.next_cursor}`);
   return link;
 }
 
-async function walk(api: Api, path: string, between?: (page: Answer) => Promise<void>): Promise<Answer[]> {
-  const pages: Answer[] = [];
-  for (let next: string | undefined = path; next !== undefined; next = nextPath(pages.at(-1) as Answer)) {
+async function walk(
+  api: Api,
+  path: string,
+  between?: (page: ApiResponse) => Promise<void>,
+): Promise<ApiResponse[]> {
+  const pages: ApiResponse[] = [];
+  for (
+    let next: string | undefined = path;
+    next !== undefined;
+    next = nextPath(pages.at(-1) as ApiResponse)
+  ) {
     const page = await api.get(next);
     if (page.status !== 200) throw new Error(page.text);
     pages.push(page);
@@ -21,7 +29,7 @@ async function walk(api: Api, path: string, between?: (page: Answer) => Promise<
   return pages;
 }
 
-const recordsOf = (pages: Answer[]) => pages.flatMap(({ body }) => body.data);
+const recordsOf = (pages: ApiResponse[]) => pages.flatMap(({ body }) => body.data);
 
 t.test('the Link header leads through every list, whatever the size of a page', async (t) => {
   const { api } = await startTestService(t);

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { listedErrors } from '../../src/http/errors.ts';
-import type { Answer } from '../support/api.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { startTestService } from '../support/service.ts';
 
 const { api } = await startTestService(t);
@@ -10,13 +10,13 @@ const menu = `/menus/${menu_id}`;
 const path = `${menu}/items/${item_id}`;
 
 const json = { 'content-type': 'application/json' };
-const faultsOf = ({ body }: Answer): string[] =>
+const faultsOf = ({ body }: ApiResponse): string[] =>
   body.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`).sort();
 
 t.test('a problem holds what RFC 9457 and the contract name, and nothing else', async (t) => {
   const headers = { 'x-request-id': 'mine' };
-  const answer = await api.put(path, { price: 12.345 }, { headers });
-  t.strictSame(answer.body, {
+  const response = await api.put(path, { price: 12.345 }, { headers });
+  t.strictSame(response.body, {
     type: 'urn:menu-management:problem:parameter_error',
     title: 'Parameter Error',
     status: 422,
@@ -38,7 +38,7 @@ t.test('a problem holds what RFC 9457 and the contract name, and nothing else', 
 
 t.test('all faults of a body are told at once, each with its JSON Pointer', async (t) => {
   const before = (await api.get(path)).body;
-  const answer = await api.put(path, {
+  const response = await api.put(path, {
     name: ' ',
     price: -1,
     photo_url: 'ftp://example.com',
@@ -49,8 +49,8 @@ t.test('all faults of a body are told at once, each with its JSON Pointer', asyn
     unknown: 1,
     'a/b~c': 1,
   });
-  t.equal(answer.status, 422);
-  const faults = faultsOf(answer);
+  t.equal(response.status, 422);
+  const faults = faultsOf(response);
   for (const fault of [
     '/name characters',
     '/price too_small',
@@ -70,9 +70,9 @@ t.test('all faults of a body are told at once, each with its JSON Pointer', asyn
 
 t.test('faults of body, query and headers are told together', async (t) => {
   const headers = { 'idempotency-key': 'x'.repeat(129) };
-  const answer = await api.post('/webhooks?dry_run=true&q=%ff', { url: 5, unknown: 1 }, { headers });
-  t.equal(answer.status, 422);
-  t.strictSame(faultsOf(answer), [
+  const response = await api.post('/webhooks?dry_run=true&q=%ff', { url: 5, unknown: 1 }, { headers });
+  t.equal(response.status, 422);
+  t.strictSame(faultsOf(response), [
     '/unknown unknown',
     '/url type',
     'dry_run unknown',
@@ -117,9 +117,9 @@ t.test('a body means what it says: nothing in it is converted', async (t) => {
     [{ allergens: null }, '/allergens'],
     [{ allergens: { 0: 'fish' } }, '/allergens'],
   ] as const) {
-    const answer = await api.put(path, body);
-    t.equal(answer.status, 422, JSON.stringify(body));
-    t.strictSame(faultsOf(answer), [`${field} type`]);
+    const response = await api.put(path, body);
+    t.equal(response.status, 422, JSON.stringify(body));
+    t.strictSame(faultsOf(response), [`${field} type`]);
   }
   t.strictSame(faultsOf(await api.put(path, {})), [' empty']);
 });
@@ -132,9 +132,9 @@ t.test('prices are exact: two places are kept, a third is refused, never rounded
     '8192.03': '8192.03', '999999.99': '999999.99',
   }; // biome-ignore format: a table
   for (const [price, stored] of Object.entries(accepted)) {
-    const answer = await put(price);
-    t.equal(answer.status, 200, price);
-    t.match(answer.text, `"price":${stored}`, `${price} is ${stored} on the wire`);
+    const response = await put(price);
+    t.equal(response.status, 200, price);
+    t.match(response.text, `"price":${stored}`, `${price} is ${stored} on the wire`);
     t.match((await api.get(path)).text, `"price":${stored}`);
   }
   for (const [price, code] of Object.entries({
@@ -151,9 +151,9 @@ t.test('prices are exact: two places are kept, a third is refused, never rounded
     '1e400': 'type',
     '-1e400': 'type',
   })) {
-    const answer = await put(price);
-    t.equal(answer.status, 422, price);
-    t.ok(faultsOf(answer).includes(`/price ${code}`), `${price}: ${faultsOf(answer)}`);
+    const response = await put(price);
+    t.equal(response.status, 422, price);
+    t.ok(faultsOf(response).includes(`/price ${code}`), `${price}: ${faultsOf(response)}`);
   }
 });
 
@@ -204,9 +204,9 @@ t.test('anything else in a query is refused, and the parameter named', async (t)
   };
   for (const [name, values] of Object.entries(refused)) {
     for (const value of values) {
-      const answer = await api.get(`${menu}/items?${name}=${value}`);
-      t.equal(answer.status, 422, `${name}=${value.slice(0, 40)}`);
-      t.match(answer.body.errors[0].field, new RegExp(`^${name}(/\\d+)?$`));
+      const response = await api.get(`${menu}/items?${name}=${value}`);
+      t.equal(response.status, 422, `${name}=${value.slice(0, 40)}`);
+      t.match(response.body.errors[0].field, new RegExp(`^${name}(/\\d+)?$`));
     }
   }
   for (const name of [
@@ -218,8 +218,8 @@ t.test('anything else in a query is refused, and the parameter named', async (t)
     'updated_since',
     'cursor',
   ]) {
-    const answer = await api.get(`${menu}/items?${name}=1&${name}=1`);
-    t.match(answer, { status: 422, body: { errors: [{ field: name, code: 'type' }] } }, `${name} twice`);
+    const response = await api.get(`${menu}/items?${name}=1&${name}=1`);
+    t.match(response, { status: 422, body: { errors: [{ field: name, code: 'type' }] } }, `${name} twice`);
   }
 });
 
@@ -229,9 +229,9 @@ t.test(
     const lists = ['/locations', '/menus', `${menu}/items`, '/webhooks'];
     for (const path of lists) {
       for (const name of ['is_availible', 'LIMIT', 'limit[]', '__proto__', 'access_token']) {
-        const answer = await api.get(`${path}?${name}=1`);
+        const response = await api.get(`${path}?${name}=1`);
         t.match(
-          answer,
+          response,
           { status: 422, body: { errors: [{ field: name, code: 'unknown' }] } },
           `${path} ${name}`,
         );

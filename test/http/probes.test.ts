@@ -58,8 +58,8 @@ t.test('a database that has become read-only is answered 503 until it takes writ
   await cutConnections(observer, connection.database);
 
   const refused = await eventually('the service has noticed', async () => {
-    const answer = await api.post(`${path}/toggle`);
-    return answer.body.detail?.includes('no writes') && answer;
+    const response = await api.post(`${path}/toggle`);
+    return response.body.detail?.includes('no writes') && response;
   });
   t.match(refused, unavailable);
   t.ok(Number(refused.headers['retry-after']) >= 1);

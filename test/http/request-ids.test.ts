@@ -6,9 +6,9 @@ import { startTestService } from '../support/service.ts';
 const { url, api, database } = await startTestService(t);
 
 t.test('a sane request id is taken over, any other is replaced', async (t) => {
-  const answerTo = async (id: string) =>
+  const responseTo = async (id: string) =>
     (await send(url, 'GET', '/health/live', { 'x-request-id': id })).headers['x-request-id'];
-  for (const id of ['a', 'req-0196f3a1c2d4', '9.A_z-', 'x'.repeat(128)]) t.equal(await answerTo(id), id);
+  for (const id of ['a', 'req-0196f3a1c2d4', '9.A_z-', 'x'.repeat(128)]) t.equal(await responseTo(id), id);
   for (const id of [
     '',
     'x'.repeat(129),
@@ -20,7 +20,7 @@ t.test('a sane request id is taken over, any other is replaced', async (t) => {
     'caf\u00e9',
     '{{7*7}}',
   ]) {
-    t.match(await answerTo(id), /^req_[0-9a-f-]{36}$/, `instead of ${id.slice(0, 20)}`);
+    t.match(await responseTo(id), /^req_[0-9a-f-]{36}$/, `instead of ${id.slice(0, 20)}`);
   }
 });
 
@@ -42,11 +42,11 @@ t.test('every answer has a request id of its own, errors in their body too', asy
   ];
   const ids = new Set<unknown>();
   for (const [status, method, path, headers, body] of requests) {
-    const answer = await send(url, method, path, { authorization: `Bearer ${token}`, ...headers }, body);
-    t.equal(answer.status, status, `${method} ${path}`);
-    t.type(answer.headers['x-request-id'], 'string');
-    if (status >= 400) checkProblem(answer);
-    ids.add(answer.headers['x-request-id']);
+    const response = await send(url, method, path, { authorization: `Bearer ${token}`, ...headers }, body);
+    t.equal(response.status, status, `${method} ${path}`);
+    t.type(response.headers['x-request-id'], 'string');
+    if (status >= 400) checkProblem(response);
+    ids.add(response.headers['x-request-id']);
   }
   t.equal(ids.size, requests.length);
 });

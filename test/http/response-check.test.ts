@@ -20,16 +20,16 @@ const unheardOf = 'kryptonite'.repeat(10);
 const { ofResponse: violationsOf } = contractCheck(document);
 
 t.test('every example of an answer keeps the contract', async (t) => {
-  const answers = exampleAnswers();
-  t.ok(answers.length > 200, `${answers.length} examples`);
-  for (const answer of answers) t.same(violationsOf(answer), [], `${answer.operationId} ${answer.status}`);
+  const replies = exampleResponses();
+  t.ok(replies.length > 200, `${replies.length} examples`);
+  for (const reply of replies) t.same(violationsOf(reply), [], `${reply.operationId} ${reply.status}`);
 });
 
 t.test('a violation is told by its place and its keyword', async (t) => {
-  const answer = exampleAnswers().find(({ operationId }) => operationId === 'getItem');
-  const { data } = JSON.parse(String(answer?.body));
+  const reply = exampleResponses().find(({ operationId }) => operationId === 'getItem');
+  const { data } = JSON.parse(String(reply?.body));
   const found = (change: Partial<SentResponse>) =>
-    violationsOf({ ...(answer as SentResponse), ...change }).map((one) => Object.values(one).join(' '));
+    violationsOf({ ...(reply as SentResponse), ...change }).map((one) => Object.values(one).join(' '));
   const body = (value: unknown) => found({ body: JSON.stringify(value) });
   const { price: _, ...unpriced } = data;
   t.same(body({ data: unpriced }), ['body /data/price required']);
@@ -41,14 +41,14 @@ t.test('a violation is told by its place and its keyword', async (t) => {
   t.same(found({ body: undefined }), ['body  json']);
   t.same(found({ status: 201 }), ['status  undocumented']);
   t.same(found({ status: 304 }), ['body  undocumented']);
-  const headers = (change: SentResponse['headers']) => found({ headers: { ...answer?.headers, ...change } });
+  const headers = (change: SentResponse['headers']) => found({ headers: { ...reply?.headers, ...change } });
   t.same(headers({ etag: undefined }), ['headers /ETag required']);
   t.same(headers({ etag: 'seven' }), ['headers /ETag pattern']);
   t.same(headers({ 'retry-after': '1' }), ['headers /retry-after undocumented']);
   t.same(headers({ 'x-request-cost': '1' }), [], 'a header that promises nothing may come');
   t.same(headers({ 'content-type': 'text/html' }), ['headers /Content-Type undocumented']);
   t.same(headers({ 'content-type': undefined }), ['headers /Content-Type undocumented']);
-  const [event] = exampleAnswers().filter(({ operationId }) => operationId === 'getEvent');
+  const [event] = exampleResponses().filter(({ operationId }) => operationId === 'getEvent');
   const told = JSON.parse(String(event?.body));
   delete told.data.data.version;
   t.same(
@@ -66,10 +66,10 @@ t.test(
     const open = JSON.stringify(document, (key, value) =>
       key === 'additionalProperties' ? undefined : value,
     );
-    const [answer] = exampleAnswers().filter(({ operationId }) => operationId === 'getItem');
-    const { data } = JSON.parse(String(answer?.body));
+    const [reply] = exampleResponses().filter(({ operationId }) => operationId === 'getItem');
+    const { data } = JSON.parse(String(reply?.body));
     const body = JSON.stringify({ data: { ...data, account_id: 1 } });
-    t.same(contractCheck(JSON.parse(open)).ofResponse({ ...(answer as SentResponse), body }), [
+    t.same(contractCheck(JSON.parse(open)).ofResponse({ ...(reply as SentResponse), body }), [
       { part: 'body', pointer: '/data/account_id', keyword: 'additionalProperties' },
     ]);
   },
@@ -101,8 +101,8 @@ t.test('a live answer that violates the contract is logged and counted, and sent
   const plain = await startDemoProcess(t);
   await spoil(plain);
 
-  const answer = await get(demo, '/menus/1/items/1', 'the-violation');
-  const body = JSON.parse(answer.body);
+  const reply = await get(demo, '/menus/1/items/1', 'the-violation');
+  const body = JSON.parse(reply.body);
   t.same(body.data.allergens, [unheardOf]);
   const line = await eventually('its line', async () =>
     demo.log().find(({ reqId, msg }) => reqId === 'the-violation' && msg !== 'request completed'),
@@ -140,7 +140,7 @@ t.test('a live answer that violates the contract is logged and counted, and sent
   const same = await get(plain, '/menus/1/items/1', 'unchecked');
   t.same(JSON.parse(same.body), body, 'as without the check');
   t.same(
-    Object.keys(answer.headers).filter((name) => !(name in same.headers)),
+    Object.keys(reply.headers).filter((name) => !(name in same.headers)),
     [],
   );
   await eventually('the last line', async () => plain.log().find(({ reqId }) => reqId === 'unchecked'));
@@ -210,17 +210,17 @@ async function spoil({ database }: DemoProcess): Promise<void> {
 // Not by the client of the tests, which would throw: it checks every answer itself.
 async function get({ url, api }: DemoProcess, path: string, id: string) {
   const headers = { authorization: `Bearer ${await api.token()}`, 'x-request-id': id };
-  const answer = await request(`${url}/api/v1${path}`, { headers });
-  return { status: answer.statusCode, headers: answer.headers, body: await answer.body.text() };
+  const reply = await request(`${url}/api/v1${path}`, { headers });
+  return { status: reply.statusCode, headers: reply.headers, body: await reply.body.text() };
 }
 
 async function post({ url, api }: DemoProcess, path: string, json: object) {
-  const answer = await request(`${url}/api/v1${path}`, {
+  const reply = await request(`${url}/api/v1${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${await api.token()}`, 'content-type': 'application/json' },
     body: JSON.stringify(json),
   });
-  return { status: answer.statusCode, body: await answer.body.text() };
+  return { status: reply.statusCode, body: await reply.body.text() };
 }
 
 async function checks({ url }: DemoProcess): Promise<string[]> {
@@ -238,7 +238,7 @@ interface Node {
 }
 
 /** An answer for each example in the contract, with the examples of its headers. */
-function exampleAnswers(): SentResponse[] {
+function exampleResponses(): SentResponse[] {
   const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods)) as {
     operationId: string;
     responses: Record<string, Node>;

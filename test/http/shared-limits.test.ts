@@ -48,9 +48,9 @@ t.test('while Redis hangs no call waits for it, and all are counted', { skip }, 
 
   server.kill('SIGSTOP');
   const start = performance.now();
-  const answers = await Promise.all(Array.from({ length: 10 }, () => api.get('/locations')));
+  const responses = await Promise.all(Array.from({ length: 10 }, () => api.get('/locations')));
   t.ok(performance.now() - start < 1_000);
-  t.strictSame([...new Set(answers.map(({ status }) => status))], [200]);
+  t.strictSame([...new Set(responses.map(({ status }) => status))], [200]);
   await eventually('the metric says so', async () => (await isUp()) === '0');
   const again = performance.now();
   const left: number[] = [];

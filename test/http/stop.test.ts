@@ -38,10 +38,10 @@ t.test('a stop finishes the requests in flight, refuses new ones and then ends',
     return { inFlight, end, stoppedAt: performance.now() };
   });
 
-  const answer = await inFlight;
-  t.equal(answer.statusCode, 200);
-  t.equal(answer.headers['connection'], 'close');
-  t.match(await answer.body.json(), { data: { item_id, is_available: !is_available } });
+  const response = await inFlight;
+  t.equal(response.statusCode, 200);
+  t.equal(response.headers['connection'], 'close');
+  t.match(await response.body.json(), { data: { item_id, is_available: !is_available } });
   const { ended, stdout, stderr } = await end;
   t.equal(ended, 0);
   t.ok(performance.now() - stoppedAt < 5_000, 'idle connections do not hold it up');

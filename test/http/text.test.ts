@@ -38,9 +38,9 @@ t.test('text of every script comes back as it was sent, byte for byte', async (t
   for (const [index, name] of names.entries()) {
     const description = `${name}\r\n\tand\nmore\u007f\u0001`;
     const fields = { name, description, external_id: name, allergens: [name], dietary_tags: [name] };
-    const answer = await api.put(path, fields);
-    t.equal(answer.status, 200, `text ${index}`);
-    for (const { body } of [answer, await api.get(path)]) {
+    const response = await api.put(path, fields);
+    t.equal(response.status, 200, `text ${index}`);
+    for (const { body } of [response, await api.get(path)]) {
       t.strictSame(Object.fromEntries(Object.keys(fields).map((key) => [key, body.data[key]])), fields);
     }
     const found = await api.get(`${menu}/items?external_id=${encodeURIComponent(name)}`);
@@ -81,8 +81,8 @@ t.test('blank names and control characters in them are refused', async (t) => {
     '\ud83c',
   ];
   for (const name of refused) {
-    const answer = await api.put(path, { name });
-    t.match(answer, { status: 422, body: { errors: [{ field: '/name' }] } }, JSON.stringify(name));
+    const response = await api.put(path, { name });
+    t.match(response, { status: 422, body: { errors: [{ field: '/name' }] } }, JSON.stringify(name));
     t.equal((await api.put(path, { allergens: [name] })).status, 422);
   }
 });

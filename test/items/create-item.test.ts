@@ -25,14 +25,14 @@ t.test('makes an item with every field, its tag and its event', async (t) => {
     external_id: 'POS-1042',
     unavailable_until: null,
   };
-  const answer = await api.post(items, body);
-  t.equal(answer.status, 201);
-  const item = answer.body.data;
+  const response = await api.post(items, body);
+  t.equal(response.status, 201);
+  const item = response.body.data;
   t.match(item, { ...body, menu_id: menu.menu_id, version: 1 });
-  t.equal(answer.headers['location'], `/api/v1${items}/${item.item_id}`);
+  t.equal(response.headers['location'], `/api/v1${items}/${item.item_id}`);
   const read = await api.get(`${items}/${item.item_id}`);
   t.same(read.body.data, item);
-  t.equal(read.headers['etag'], answer.headers['etag']);
+  t.equal(read.headers['etag'], response.headers['etag']);
   const [event, ...more] = await events.next();
   t.same(more, []);
   t.match(event, {
@@ -40,7 +40,7 @@ t.test('makes an item with every field, its tag and its event', async (t) => {
     location_id: location.location_id,
     menu_id: menu.menu_id,
     previous: null,
-    request_id: answer.headers['x-request-id'],
+    request_id: response.headers['x-request-id'],
   });
   t.same(event?.['data'], item);
 });
@@ -153,12 +153,12 @@ t.test('fifty at once get fifty ids, and their menu counts each', async (t) => {
   const { menu_id } = await makeMenu(api, location.location_id);
   const home = await makeCategory(api, menu_id);
   await events.next();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 50 }, (_, n) =>
       api.post(`/menus/${menu_id}/items`, { category_id: home.category_id, name: `Dish ${n}`, price: n }),
     ),
   );
-  t.equal(new Set(answers.map(({ body }) => body.data.item_id)).size, 50);
+  t.equal(new Set(responses.map(({ body }) => body.data.item_id)).size, 50);
   t.equal((await events.next()).length, 50);
   t.equal((await api.get(`/menus/${menu_id}`)).body.data.categories[0].items.length, 50);
 });

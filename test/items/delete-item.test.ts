@@ -13,9 +13,9 @@ t.test('deletes an item, tells its last state and changes the tag of the menu', 
   const path = `/menus/${menu.menu_id}/items/${item.item_id}`;
   const menuTag = String((await api.get(`/menus/${menu.menu_id}`)).headers['etag']);
   await events.next();
-  const answer = await api.delete(path);
-  t.equal(answer.status, 204);
-  t.equal(answer.text, '');
+  const response = await api.delete(path);
+  t.equal(response.status, 204);
+  t.equal(response.text, '');
   const [event, ...more] = await events.next();
   t.same(more, []);
   t.match(event, {
@@ -23,7 +23,7 @@ t.test('deletes an item, tells its last state and changes the tag of the menu', 
     location_id: menu.location_id,
     menu_id: menu.menu_id,
     previous: null,
-    request_id: answer.headers['x-request-id'],
+    request_id: response.headers['x-request-id'],
   });
   t.same(event?.['data'], item);
   t.equal((await api.get(path)).status, 404);

@@ -19,10 +19,10 @@ t.test('its tag is that of its state: 304 until it changes', async (t) => {
   const { menu, item } = await makeTree(api);
   const path = `/menus/${menu.menu_id}/items/${item.item_id}`;
   const etag = String((await api.get(path)).headers['etag']);
-  const answer = await api.get(path, { headers: { 'if-none-match': etag } });
-  t.equal(answer.status, 304);
-  t.equal(answer.headers['etag'], etag);
-  t.equal(answer.text, '');
+  const response = await api.get(path, { headers: { 'if-none-match': etag } });
+  t.equal(response.status, 304);
+  t.equal(response.headers['etag'], etag);
+  t.equal(response.text, '');
   t.equal((await api.get(path, { headers: { 'if-none-match': `"x", W/${etag}` } })).status, 304);
   t.equal((await api.get(path, { headers: { 'if-none-match': '*' } })).status, 304);
   await api.post(`${path}/toggle`);

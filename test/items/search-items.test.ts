@@ -20,9 +20,9 @@ async function menuOf(...items: (string | [name: string, description: string])[]
 }
 
 async function find(menu_id: number, query: Record<string, string>): Promise<string[]> {
-  const answer = await api.get(`/menus/${menu_id}/items?${new URLSearchParams(query)}`);
-  if (answer.status !== 200) throw new Error(answer.text);
-  return answer.body.data.map(({ name }: { name: string }) => name);
+  const response = await api.get(`/menus/${menu_id}/items?${new URLSearchParams(query)}`);
+  if (response.status !== 200) throw new Error(response.text);
+  return response.body.data.map(({ name }: { name: string }) => name);
 }
 
 async function requireFound(t: Test, menu_id: number, q: string, names: string[]): Promise<void> {

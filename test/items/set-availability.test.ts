@@ -24,22 +24,22 @@ t.test('setAvailability', async (t) => {
     'answers each row in the order of the request, and takes effect for those that are there',
     async (t) => {
       const until = tomorrow();
-      const answer = await set(
+      const response = await set(
         { external_id: 'TUNA', is_available: false, unavailable_until: until },
         { item_id: 9_000_000, is_available: false },
         { item_id: salmon.item_id, is_available: false },
         { external_id: 'NO-SUCH', is_available: true },
         { item_id: eel.item_id, is_available: true },
       );
-      t.equal(answer.status, 200);
-      t.match(answer.body.data, [
+      t.equal(response.status, 200);
+      t.match(response.body.data, [
         { item_id: tuna.item_id, external_id: 'TUNA', result: 'changed' },
         { item_id: 9_000_000, external_id: null, result: 'not_found', item: null },
         { item_id: salmon.item_id, external_id: null, result: 'changed' },
         { item_id: null, external_id: 'NO-SUCH', result: 'not_found', item: null },
         { item_id: eel.item_id, external_id: 'EEL', result: 'unchanged' },
       ]);
-      for (const { item } of answer.body.data.filter(({ item }: { item: unknown }) => item))
+      for (const { item } of response.body.data.filter(({ item }: { item: unknown }) => item))
         t.strictSame(item, await read(item));
       t.match(await read(tuna), { is_available: false, unavailable_until: until, version: 2 });
       t.match(await read(salmon), { is_available: false, unavailable_until: null, version: 2 });
@@ -54,17 +54,17 @@ t.test('setAvailability', async (t) => {
         ],
       );
       t.strictSame(events[1]?.['data'], await read(tuna));
-      t.equal(events[0]?.['request_id'], answer.headers['x-request-id']);
+      t.equal(events[0]?.['request_id'], response.headers['x-request-id']);
     },
   );
 
   t.test('sets and does not flip: a repeat changes nothing and fires nothing', async (t) => {
     const before = await api.get(`/menus/${menu.menu_id}`);
-    const answer = await set(
+    const response = await set(
       { external_id: 'TUNA', is_available: false },
       { item_id: salmon.item_id, is_available: false, unavailable_until: null },
     );
-    t.match(answer.body.data, [{ result: 'unchanged' }, { result: 'unchanged' }]);
+    t.match(response.body.data, [{ result: 'unchanged' }, { result: 'unchanged' }]);
     t.strictSame(await log.next(), []);
     const after = await api.get(`/menus/${menu.menu_id}`);
     t.equal(after.text, before.text);
@@ -84,8 +84,10 @@ t.test('setAvailability', async (t) => {
 
   t.test('true ends the plan too', async (t) => {
     await set({ external_id: 'TUNA', is_available: false, unavailable_until: tomorrow() });
-    const answer = await set({ external_id: 'TUNA', is_available: true });
-    t.match(answer.body.data, [{ result: 'changed', item: { is_available: true, unavailable_until: null } }]);
+    const response = await set({ external_id: 'TUNA', is_available: true });
+    t.match(response.body.data, [
+      { result: 'changed', item: { is_available: true, unavailable_until: null } },
+    ]);
     t.strictSame(await log.nextTypes(), ['item.updated', 'item.toggled']);
   });
 
@@ -96,13 +98,13 @@ t.test('setAvailability', async (t) => {
       [{ item_id: eel.item_id }, { external_id: 'EEL' }],
     ];
     for (const [first, second] of rows) {
-      const answer = await set(
+      const response = await set(
         { ...first, is_available: false },
         { item_id: octopus.item_id, is_available: false },
         { ...second, is_available: true },
       );
-      t.equal(answer.status, 422);
-      t.match(answer.body.errors, [
+      t.equal(response.status, 422);
+      t.match(response.body.errors, [
         { field: '/items/2', code: 'duplicate', message: 'names the same item as /items/0' },
       ]);
     }
@@ -112,15 +114,15 @@ t.test('setAvailability', async (t) => {
   });
 
   t.test('all faults are told at once', async (t) => {
-    const answer = await set(
+    const response = await set(
       { is_available: true },
       { item_id: eel.item_id, external_id: 'EEL', is_available: true },
       { item_id: tuna.item_id, is_available: true, unavailable_until: tomorrow() },
       { item_id: octopus.item_id, is_available: false, unavailable_until: '2020-01-01T00:00:00Z' },
     );
-    t.equal(answer.status, 422);
+    t.equal(response.status, 422);
     t.strictSame(
-      answer.body.errors.map(({ field, code }: { field: string; code: string }) => [field, code]),
+      response.body.errors.map(({ field, code }: { field: string; code: string }) => [field, code]),
       [
         ['/items/0', 'required'],
         ['/items/1', 'conflict'],
@@ -142,11 +144,11 @@ t.test('setAvailability', async (t) => {
     const other = await makeMenu(api, location.location_id);
     const elsewhere = await makeItem(api, await makeCategory(api, other.menu_id), { external_id: 'TUNA' });
     await log.next();
-    const answer = await set(
+    const response = await set(
       { item_id: elsewhere.item_id, is_available: false },
       { external_id: 'TUNA', is_available: false },
     );
-    t.match(answer.body.data, [{ result: 'not_found' }, { item_id: tuna.item_id, result: 'changed' }]);
+    t.match(response.body.data, [{ result: 'not_found' }, { item_id: tuna.item_id, result: 'changed' }]);
     t.strictSame(await log.nextTypes(), ['item.toggled']);
     const row = { item_id: eel.item_id, is_available: false };
     t.equal((await api.post('/menus/9000000/availability', { items: [row] })).status, 404);
@@ -178,10 +180,10 @@ t.test('setAvailability', async (t) => {
       external_id: `POS-${500 - place}`,
       is_available: false,
     }));
-    const answer = await api.post(`/menus/${many.menu_id}/availability`, { items });
-    t.equal(answer.status, 200);
+    const response = await api.post(`/menus/${many.menu_id}/availability`, { items });
+    t.equal(response.status, 200);
     t.strictSame(
-      answer.body.data.map(({ external_id, result }: { external_id: string; result: string }) => [
+      response.body.data.map(({ external_id, result }: { external_id: string; result: string }) => [
         external_id,
         result,
       ]),

@@ -13,22 +13,22 @@ t.test('flips is_available and fires item.toggled, with the scope for availabili
   const kitchen = await service.client({ scopes: ['availability:write'] });
   await events.next();
   for (const is_available of [false, true]) {
-    const answer = await kitchen.post(`${pathOf(item)}/toggle`);
-    t.equal(answer.status, 200);
-    t.equal(answer.body.data.is_available, is_available);
+    const response = await kitchen.post(`${pathOf(item)}/toggle`);
+    t.equal(response.status, 200);
+    t.equal(response.body.data.is_available, is_available);
     const [event, ...more] = await events.next();
     t.same(more, []);
     t.match(event, {
       type: 'item.toggled',
       location_id: menu.location_id,
       menu_id: menu.menu_id,
-      request_id: answer.headers['x-request-id'],
+      request_id: response.headers['x-request-id'],
     });
-    t.same(event?.['data'], answer.body.data);
+    t.same(event?.['data'], response.body.data);
     t.same(event?.['previous'], { is_available: !is_available });
     const read = await api.get(pathOf(item));
-    t.same(read.body, answer.body);
-    t.equal(read.headers['etag'], answer.headers['etag']);
+    t.same(read.body, response.body);
+    t.equal(read.headers['etag'], response.headers['etag']);
   }
   const now = (await api.get(pathOf(item))).body.data;
   t.same(now, { ...item, version: 3, updated_at: now.updated_at }, 'nothing else has changed');
@@ -46,9 +46,9 @@ t.test('needs no body, and minds none: no media type, an empty or a broken one',
     { headers: { 'content-type': 'text/plain' }, body: 'toggle' },
   ];
   for (const [index, options] of bodies.entries()) {
-    const answer = await api.call('POST', `${pathOf(item)}/toggle`, options);
-    t.equal(answer.status, 200, JSON.stringify(options));
-    t.equal(answer.body.data.is_available, index % 2 === 1);
+    const response = await api.call('POST', `${pathOf(item)}/toggle`, options);
+    t.equal(response.status, 200, JSON.stringify(options));
+    t.equal(response.body.data.is_available, index % 2 === 1);
   }
   await events.next();
 });
@@ -84,10 +84,10 @@ t.test('flips only the state that If-Match names', async (t) => {
   const tag = String((await api.get(pathOf(item))).headers['etag']);
   await events.next();
   const guarded = { headers: { 'if-match': tag } };
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 10 }, () => api.post(`${pathOf(item)}/toggle`, undefined, guarded)),
   );
-  t.same(answers.map(({ status }) => status).toSorted(), [200, ...Array(9).fill(412)]);
+  t.same(responses.map(({ status }) => status).toSorted(), [200, ...Array(9).fill(412)]);
   t.match((await api.get(pathOf(item))).body.data, { is_available: false, version: 2 });
   t.same(await events.nextTypes(), ['item.toggled']);
 });
@@ -127,8 +127,8 @@ t.test('two hundred toggles of one item at once flip it two hundred times', asyn
     .where('menu_id', '=', menu.menu_id)
     .executeTakeFirstOrThrow();
   await events.next();
-  const answers = await Promise.all(Array.from({ length: 200 }, () => api.post(`${pathOf(item)}/toggle`)));
-  t.same([...new Set(answers.map(({ status }) => status))], [200]);
+  const responses = await Promise.all(Array.from({ length: 200 }, () => api.post(`${pathOf(item)}/toggle`)));
+  t.same([...new Set(responses.map(({ status }) => status))], [200]);
 
   const now = (await api.get(pathOf(item))).body.data;
   t.match(now, { is_available: true, version: 201 });
@@ -139,7 +139,7 @@ t.test('two hundred toggles of one item at once flip it two hundred times', asyn
     'an event for each, in the order of versions',
   );
   t.same(
-    answers.map(({ body }) => body.data.version).toSorted((a, b) => a - b),
+    responses.map(({ body }) => body.data.version).toSorted((a, b) => a - b),
     list.map(({ data }) => data.version),
     'each answer is the state after its own flip',
   );
@@ -156,12 +156,12 @@ t.test('toggles of many items of one menu at once do not wait in a circle', asyn
   const items: { item_id: number; menu_id: number }[] = [];
   for (let n = 0; n < 10; n += 1) items.push(await makeItem(api, category));
   await events.next();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, () => items)
       .flat()
       .map((item) => api.post(`${pathOf(item)}/toggle`)),
   );
-  t.same([...new Set(answers.map(({ status }) => status))], [200]);
+  t.same([...new Set(responses.map(({ status }) => status))], [200]);
   t.equal((await events.next()).length, 200);
   const { categories } = (await api.get(`/menus/${menu.menu_id}`)).body.data;
   t.ok(

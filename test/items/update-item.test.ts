@@ -40,20 +40,20 @@ t.test('changes each field alone, keeps the others and tells exactly its old val
   for (const [body, stored = body] of changes) {
     const about = JSON.stringify(body);
     const [field] = Object.keys(body) as [string];
-    const answer = await api.put(pathOf(item), body);
-    t.equal(answer.status, 200, about);
-    const { updated_at } = answer.body.data;
-    t.same(answer.body.data, { ...item, ...stored, version: item.version + 1, updated_at }, about);
+    const response = await api.put(pathOf(item), body);
+    t.equal(response.status, 200, about);
+    const { updated_at } = response.body.data;
+    t.same(response.body.data, { ...item, ...stored, version: item.version + 1, updated_at }, about);
     t.ok(updated_at >= item.updated_at);
     const [event, ...more] = await events.next();
     t.same(more, []);
     t.match(event, { type: 'item.updated', location_id: menu.location_id, menu_id: menu.menu_id });
-    t.same(event?.['data'], answer.body.data);
+    t.same(event?.['data'], response.body.data);
     t.same(event?.['previous'], { [field]: item[field] }, about);
     const read = await api.get(pathOf(item));
-    t.same(read.body.data, answer.body.data);
-    t.equal(read.headers['etag'], answer.headers['etag']);
-    item = answer.body.data;
+    t.same(read.body.data, response.body.data);
+    t.equal(read.headers['etag'], response.headers['etag']);
+    item = response.body.data;
   }
 });
 
@@ -87,10 +87,10 @@ t.test('changes nothing and fires nothing when everything is so already', async 
   const { headers } = await api.get(pathOf(item));
   await events.next();
   const { item_id: _, menu_id: __, created: ___, updated_at: ____, version: _____, ...fields } = item;
-  const answer = await api.put(pathOf(item), { ...fields, name: `  ${item.name}` });
-  t.equal(answer.status, 200);
-  t.same(answer.body.data, item);
-  t.equal(answer.headers['etag'], headers['etag']);
+  const response = await api.put(pathOf(item), { ...fields, name: `  ${item.name}` });
+  t.equal(response.status, 200);
+  t.same(response.body.data, item);
+  t.equal(response.headers['etag'], headers['etag']);
   t.equal((await api.get(`/menus/${menu.menu_id}`, { headers: { 'if-none-match': menuTag } })).status, 304);
   t.same(await events.next(), []);
 });
@@ -159,10 +159,10 @@ t.test('unavailable_until', async (t) => {
       [{ unavailable_until: '2020-01-01T00:00:00Z', is_available: true }, ['conflict', 'past']],
     ];
     for (const [body, codes] of faults) {
-      const answer = await api.put(pathOf(item), body);
-      t.equal(answer.status, 422, JSON.stringify(body));
+      const response = await api.put(pathOf(item), body);
+      t.equal(response.status, 422, JSON.stringify(body));
       t.match(
-        answer.body.errors,
+        response.body.errors,
         codes.map((code) => ({ field: '/unavailable_until', code })),
       );
     }
@@ -187,9 +187,9 @@ t.test('the scope for availability is enough for the two fields of a switch, and
     { is_available: true, price: 1 },
     { unavailable_until: null, name: 'x' },
   ]) {
-    const answer = await kitchen.put(pathOf(item), body);
-    t.equal(answer.status, 403, JSON.stringify(body));
-    t.equal(answer.body.code, 'insufficient_scope');
+    const response = await kitchen.put(pathOf(item), body);
+    t.equal(response.status, 403, JSON.stringify(body));
+    t.equal(response.body.code, 'insufficient_scope');
   }
   t.equal((await kitchen.put(pathOf(item), {})).status, 422, 'an empty body asks for no scope');
   const reader = await service.client({ scopes: ['menus:read'] });
@@ -227,13 +227,13 @@ t.test('refuses null where nothing can be cleared, and fields that are not its t
     [{ external_id: 'TAKEN' }, '/external_id', 'taken'],
   ];
   for (const [body, field, code] of faults) {
-    const answer = await api.put(pathOf(item), body);
-    t.equal(answer.status, 422, JSON.stringify(body));
+    const response = await api.put(pathOf(item), body);
+    t.equal(response.status, 422, JSON.stringify(body));
     t.ok(
-      answer.body.errors.some(
+      response.body.errors.some(
         (one: { field: string; code: string }) => one.field === field && one.code === code,
       ),
-      `${JSON.stringify(body)} ${JSON.stringify(answer.body.errors)}`,
+      `${JSON.stringify(body)} ${JSON.stringify(response.body.errors)}`,
     );
   }
   t.same((await api.get(pathOf(item))).body.data, item);
@@ -248,11 +248,11 @@ t.test('a body that names a field of the language is an unknown field, no more',
     '{"present":["price"]}',
     '{"if_match":null}',
   ]) {
-    const answer = await api.call('PUT', pathOf(item), {
+    const response = await api.call('PUT', pathOf(item), {
       body,
       headers: { 'content-type': 'application/json' },
     });
-    t.equal(answer.status, 422, body);
+    t.equal(response.status, 422, body);
   }
   t.same((await api.get(pathOf(item))).body.data, item);
 });
@@ -261,12 +261,12 @@ t.test('If-Match lets one of two writers win, also against no change at all', as
   const { item } = await makeTree(api);
   const tag = String((await api.get(pathOf(item))).headers['etag']);
   await events.next();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, (_, n) =>
       api.put(pathOf(item), { price: 10 + n }, { headers: { 'if-match': tag } }),
     ),
   );
-  t.same(answers.map(({ status }) => status).toSorted(), [200, ...Array(19).fill(412)]);
+  t.same(responses.map(({ status }) => status).toSorted(), [200, ...Array(19).fill(412)]);
   t.same(await events.nextTypes(), ['item.updated']);
   const { price } = (await api.get(pathOf(item))).body.data;
   t.equal((await api.put(pathOf(item), { price }, { headers: { 'if-match': tag } })).status, 412);
@@ -294,14 +294,14 @@ t.test('moves, updates and toggles in a heap lose nothing', async (t) => {
   const second = await makeCategory(api, menu.menu_id);
   const homes = [category.category_id, second.category_id];
   await events.next();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 120 }, (_, n) => {
       if (n % 3 === 0) return api.post(`${pathOf(item)}/toggle`);
       if (n % 3 === 1) return api.put(pathOf(item), { category_id: homes[n % 2] });
       return api.put(pathOf(item), { price: n });
     }),
   );
-  t.same([...new Set(answers.map(({ status }) => status))], [200]);
+  t.same([...new Set(responses.map(({ status }) => status))], [200]);
   const list = await events.next();
   const versions = list.map((event) => event['data'].version);
   t.same(

@@ -23,16 +23,16 @@ const tokyo = {
 };
 
 t.test('makes a location with every field, its address, its tag and its event', async (t) => {
-  const answer = await api.post('/locations', tokyo);
-  t.equal(answer.status, 201);
-  const location = answer.body.data;
+  const response = await api.post('/locations', tokyo);
+  t.equal(response.status, 201);
+  const location = response.body.data;
   t.match(location, tokyo);
   t.equal(location.version, 1);
-  t.equal(answer.headers['location'], `/api/v1/locations/${location.location_id}`);
+  t.equal(response.headers['location'], `/api/v1/locations/${location.location_id}`);
 
   const read = await api.get(`/locations/${location.location_id}`);
   t.same(read.body.data, location);
-  t.equal(read.headers['etag'], answer.headers['etag']);
+  t.equal(read.headers['etag'], response.headers['etag']);
 
   const [event, ...more] = await events.next();
   t.same(more, []);
@@ -41,7 +41,7 @@ t.test('makes a location with every field, its address, its tag and its event', 
     location_id: location.location_id,
     menu_id: null,
     previous: null,
-    request_id: answer.headers['x-request-id'],
+    request_id: response.headers['x-request-id'],
   });
   t.same(event?.['data'], location);
 });

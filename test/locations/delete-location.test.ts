@@ -11,8 +11,8 @@ t.test('deletes a location without menus and tells its last state', async (t) =>
   const location = await makeLocation(api, { external_id: 'GONE' });
   const path = `/locations/${location.location_id}`;
   await events.next();
-  const answer = await api.delete(path);
-  t.equal(answer.status, 204);
+  const response = await api.delete(path);
+  t.equal(response.status, 204);
   const [event, ...more] = await events.next();
   t.same(more, []);
   t.match(event, { type: 'location.deleted', location_id: location.location_id, previous: null });

@@ -37,19 +37,19 @@ t.test('changes each field alone and tells exactly its old value', async (t) => 
   ];
   for (const [body, stored = body] of changes) {
     const about = JSON.stringify(body);
-    const answer = await api.put(path, body);
-    t.equal(answer.status, 200, about);
-    const { updated_at, ...rest } = answer.body.data;
+    const response = await api.put(path, body);
+    t.equal(response.status, 200, about);
+    const { updated_at, ...rest } = response.body.data;
     t.same(rest, { ...withoutTime(location), ...stored, version: location.version + 1 }, about);
     t.ok(updated_at >= location.updated_at);
     const [event, ...more] = await events.next();
     t.same(more, []);
     t.equal(event?.['type'], 'location.updated');
-    t.same(event?.['data'], answer.body.data);
+    t.same(event?.['data'], response.body.data);
     const [field] = Object.keys(body) as [string];
     t.same(event?.['previous'], { [field]: location[field] }, about);
-    t.equal((await api.get(path)).headers['etag'], answer.headers['etag']);
-    location = answer.body.data;
+    t.equal((await api.get(path)).headers['etag'], response.headers['etag']);
+    location = response.body.data;
   }
 });
 
@@ -58,9 +58,9 @@ t.test('changes nothing and fires nothing when everything is so already', async 
   await events.next();
   const { name, phone, timezone, currency, external_id } = location;
   const same = { name: ` ${name} `, address, phone, timezone, currency, external_id };
-  const answer = await api.put(`/locations/${location.location_id}`, same);
-  t.equal(answer.status, 200);
-  t.same(answer.body.data, location);
+  const response = await api.put(`/locations/${location.location_id}`, same);
+  t.equal(response.status, 200);
+  t.same(response.body.data, location);
   t.same(await events.next(), []);
 });
 
@@ -101,10 +101,10 @@ t.test(
       ),
     ];
     for (const [body, field, code] of faults) {
-      const answer = await api.put(`/locations/${location.location_id}`, body);
-      t.equal(answer.status, 422, JSON.stringify(body));
-      t.match(answer.body.errors, [{ field, code }], JSON.stringify(body));
-      t.equal(answer.body.errors.length, 1, 'and nothing besides');
+      const response = await api.put(`/locations/${location.location_id}`, body);
+      t.equal(response.status, 422, JSON.stringify(body));
+      t.match(response.body.errors, [{ field, code }], JSON.stringify(body));
+      t.equal(response.body.errors.length, 1, 'and nothing besides');
     }
     t.same((await api.get(`/locations/${location.location_id}`)).body.data, location);
     t.same(await events.next(), []);
@@ -127,12 +127,12 @@ t.test('knows no location that is not there, and keeps to the grant', async (t) 
 t.test('two hundred updates at once are two hundred versions and events, in order', async (t) => {
   const { location_id } = await makeLocation(api);
   await events.next();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 200 }, (_, index) =>
       api.put(`/locations/${location_id}`, { name: `Name ${index}` }),
     ),
   );
-  t.ok(answers.every(({ status }) => status === 200));
+  t.ok(responses.every(({ status }) => status === 200));
   const versions = (await events.next()).map((event) => event['data'].version);
   t.same(
     versions,

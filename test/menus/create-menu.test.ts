@@ -18,15 +18,15 @@ t.test('makes an empty menu with every field, its tag and its event', async (t) 
     sort_order: 7,
     external_id: 'EVENING',
   };
-  const answer = await api.post('/menus', body);
-  t.equal(answer.status, 201);
-  const menu = answer.body.data;
+  const response = await api.post('/menus', body);
+  t.equal(response.status, 201);
+  const menu = response.body.data;
   t.match(menu, { ...body, version: 1 });
-  t.equal(answer.headers['location'], `/api/v1/menus/${menu.menu_id}`);
+  t.equal(response.headers['location'], `/api/v1/menus/${menu.menu_id}`);
 
   const read = await api.get(`/menus/${menu.menu_id}`);
   t.same(read.body.data, { ...menu, categories: [] });
-  t.equal(read.headers['etag'], answer.headers['etag']);
+  t.equal(read.headers['etag'], response.headers['etag']);
 
   const [event, ...more] = await events.next();
   t.same(more, []);

@@ -16,8 +16,8 @@ t.test('deletes a menu with everything in it and tells the last state of each re
   const kept = await makeItem(api, await makeCategory(api, neighbour.menu_id));
   await events.next();
 
-  const answer = await api.delete(`/menus/${menu.menu_id}`);
-  t.equal(answer.status, 204);
+  const response = await api.delete(`/menus/${menu.menu_id}`);
+  t.equal(response.status, 204);
   const told = await events.next();
   t.same(told.map((event): Row => [event['type'], event['data']]).toSorted(byRecord), [
     ['category.deleted', category],
@@ -31,7 +31,7 @@ t.test('deletes a menu with everything in it and tells the last state of each re
       location_id: menu.location_id,
       menu_id: menu.menu_id,
       previous: null,
-      request_id: answer.headers['x-request-id'],
+      request_id: response.headers['x-request-id'],
     });
   }
 
@@ -119,12 +119,12 @@ t.test(
         () => api.delete(`${path}/categories/${second.category_id}`),
       ];
       const writes = inside.flatMap((write) => [write(), write()]);
-      const [deleted, ...answers] = await Promise.all([
+      const [deleted, ...responses] = await Promise.all([
         new Promise((resolve) => setImmediate(resolve)).then(() => api.delete(path)),
         ...writes,
       ]);
       t.equal(deleted.status, 204);
-      const statuses = new Set(answers.map(({ status }) => status));
+      const statuses = new Set(responses.map(({ status }) => status));
       t.same(
         [...statuses].filter((status) => ![200, 201, 204, 404, 422].includes(status)),
         [],

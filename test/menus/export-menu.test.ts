@@ -18,10 +18,10 @@ t.test('the document is the whole menu, in display order, under the names of its
   await makeItem(api, second, { external_id: 'B1', sort_order: 3 });
   const nameless = await makeItem(api, first, { price: 4.9 });
 
-  const answer = await api.get(`/menus/${menu.menu_id}/content`);
-  t.equal(answer.status, 200);
+  const response = await api.get(`/menus/${menu.menu_id}/content`);
+  t.equal(response.status, 200);
   const plain = { description: '', photo_url: null, allergens: [], dietary_tags: [] };
-  t.strictSame(answer.body.data, {
+  t.strictSame(response.body.data, {
     name: 'Evening',
     description: 'From five.',
     categories: [
@@ -169,8 +169,8 @@ t.test('every menu of the demo account survives a round trip without a change or
       const text = (await api.get(path + query, csv)).text;
       const asCsv = await api.call('PUT', path, { body: text, headers: { 'content-type': 'text/csv' } });
       const count = before.body.data.categories.flatMap((one: { items: object[] }) => one.items).length;
-      for (const answer of [json, asCsv]) {
-        t.match(answer, { status: 200, body: { data: { menu: null, items: { unchanged: count } } } });
+      for (const response of [json, asCsv]) {
+        t.match(response, { status: 200, body: { data: { menu: null, items: { unchanged: count } } } });
       }
     }
     t.strictSame((await api.get(`/menus/${menu_id}`)).text, before.text);

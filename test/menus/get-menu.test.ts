@@ -53,9 +53,9 @@ t.test('its tag changes with anything inside, and with nothing else', async (t) 
   const neighbour = await makeTree(api);
   const tag = async () => String((await api.get(path)).headers['etag']);
   const isCurrent = async (etag: string) => {
-    const answer = await api.get(path, { headers: { 'if-none-match': etag } });
-    if (answer.status === 304) t.equal(answer.text, '');
-    return answer.status === 304;
+    const response = await api.get(path, { headers: { 'if-none-match': etag } });
+    if (response.status === 304) t.equal(response.text, '');
+    return response.status === 304;
   };
 
   let second: { category_id: number; menu_id: number } | undefined;

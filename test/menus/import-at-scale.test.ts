@@ -47,12 +47,12 @@ async function compareCsv(t: Test, path: string): Promise<void> {
   t.ok(text.length > mebibyte, 'larger than other bodies may be');
   const body = text.replaceAll('fish;soy;wheat', 'fish;soy');
   const started = performance.now();
-  const answer = await api.call('PUT', `${path}?dry_run=true`, {
+  const response = await api.call('PUT', `${path}?dry_run=true`, {
     body,
     headers: { 'content-type': 'text/csv' },
   });
   t.ok(performance.now() - started < few * 1_000);
-  t.equal(answer.body.data.items.updated.length, 5_000, 'as CSV');
+  t.equal(response.body.data.items.updated.length, 5_000, 'as CSV');
 }
 
 async function countEvents(menu_id: number): Promise<Record<string, number>> {
@@ -131,10 +131,10 @@ t.test('of very many faults the first thousand are told, at little cost', async 
   const { path } = await newMenu();
   const content = document(3_000);
   for (const { items } of content.data.categories) for (const item of items) item.price = -0.001;
-  const answer = await api.put(path, content);
-  t.equal(answer.status, 422);
-  t.equal(answer.body.errors.length, 1_000);
-  t.match(answer.body.detail, /^The first 1000 of 6000 errors: /);
+  const response = await api.put(path, content);
+  t.equal(response.status, 422);
+  t.equal(response.body.errors.length, 1_000);
+  t.match(response.body.detail, /^The first 1000 of 6000 errors: /);
 
   const headers = { 'content-type': 'application/json' };
   for (const body of [

@@ -125,7 +125,7 @@ t.test('an import waits for a write under way, and tells the difference to what 
   const [item] = items;
   await events.next();
   for (const change of document.data.categories) for (const one of change.items) one.price = 2;
-  let answer: Promise<Event> | undefined;
+  let response: Promise<Event> | undefined;
   await database.transaction().execute(async (transaction) => {
     await sql`update item set price = 3, version = version + 1 where item_id = ${item.item_id}`.execute(
       transaction,
@@ -133,10 +133,10 @@ t.test('an import waits for a write under way, and tells the difference to what 
     await sql`update menu set content_version = content_version + 1 where menu_id = ${menu.menu_id}`.execute(
       transaction,
     );
-    answer = api.put(`${path}/content`, document);
+    response = api.put(`${path}/content`, document);
     await waitForLock();
   });
-  const { body } = (await answer) as Event;
+  const { body } = (await response) as Event;
   t.strictSame(body.data.items.updated[0].old, { price: 3 });
   t.match(
     (await events.next()).find(({ data }) => data.item_id === item.item_id),
@@ -149,18 +149,18 @@ t.test('what is put into the menu while an import waits belongs to what it compa
   const { menu, path, document, events } = await makeBusyMenu();
   await events.next();
   document.data.categories[0]?.items.pop();
-  let answer: Promise<Event> | undefined;
+  let response: Promise<Event> | undefined;
   await database.transaction().execute(async (transaction) => {
     await sql`update menu set content_version = content_version + 1 where menu_id = ${menu.menu_id}`.execute(
       transaction,
     );
-    answer = api.put(`${path}/content`, document);
+    response = api.put(`${path}/content`, document);
     await waitForLock();
     const { account_id } = api.credentials;
     await sql`insert into category (account_id, location_id, menu_id, name, sort_order, external_id)
       values (${account_id}, ${location_id}, ${menu.menu_id}, 'Late', 9, 'LATE')`.execute(transaction);
   });
-  const { body } = (await answer) as Event;
+  const { body } = (await response) as Event;
   t.match(body.data.categories.deleted, [{ external_id: 'LATE' }]);
   t.strictSame((await events.nextTypes()).toSorted(), ['category.deleted', 'item.deleted']);
 });
@@ -168,15 +168,15 @@ t.test('what is put into the menu while an import waits belongs to what it compa
 t.test('a menu that is deleted while an import waits is no more', async (t) => {
   const { menu, path, document } = await makeBusyMenu();
   document.data.categories[0]?.items.pop();
-  let answer: Promise<Event> | undefined;
+  let response: Promise<Event> | undefined;
   await database.transaction().execute(async (transaction) => {
     for (const table of ['item', 'category', 'menu'] as const) {
       await transaction.deleteFrom(table).where('menu_id', '=', menu.menu_id).execute();
     }
-    answer = api.put(`${path}/content`, document);
+    response = api.put(`${path}/content`, document);
     await waitForLock();
   });
-  t.equal(((await answer) as Event)['status'], 404);
+  t.equal(((await response) as Event)['status'], 404);
 });
 
 t.test('a failure half way leaves nothing behind', async (t) => {

@@ -14,9 +14,11 @@ async function makeEmptyMenu() {
   const send = (body: string | Buffer, contentType = 'text/csv') =>
     api.call('PUT', path, { body, headers: { 'content-type': contentType } });
   const faults = async (text: string) => {
-    const answer = await send(text);
-    t.equal(answer.status, 422, text);
-    return answer.body.errors.map(({ field, code }: { field: string; code: string }) => `${field}: ${code}`);
+    const response = await send(text);
+    t.equal(response.status, 422, text);
+    return response.body.errors.map(
+      ({ field, code }: { field: string; code: string }) => `${field}: ${code}`,
+    );
   };
   return { menu_id, path, send, faults, stored: async () => (await api.get(`/menus/${menu_id}`)).body.data };
 }

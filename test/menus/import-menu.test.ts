@@ -152,8 +152,8 @@ t.test(
     );
     t.match(of('menu.toggled'), [{ previous: { name: 'Evening', is_active: true } }]);
     t.match(of('category.updated'), [{ previous: { description: '' } }]);
-    const answers = new Set(told.map((event) => event['request_id']));
-    t.strictSame([...answers], [real.headers['x-request-id']]);
+    const responses = new Set(told.map((event) => event['request_id']));
+    t.strictSame([...responses], [real.headers['x-request-id']]);
 
     const again = await api.put(path, document);
     t.match(again.body.data, { menu: null, categories: nothing, items: nothing });
@@ -169,17 +169,17 @@ t.test('items move between categories, also into a new one, while the old one go
     { ...other, items: [old.items[2], ...other.items] },
     { external_id: 'NEW', name: 'Specials', items: [old.items[0]] },
   ];
-  const answer = await api.put(path, document);
-  t.match(answer.body.data.categories, {
+  const response = await api.put(path, document);
+  t.match(response.body.data.categories, {
     created: [{ external_id: 'NEW', name: 'Specials' }],
     deleted: [{ category_id: nigiri.category_id, external_id: 'N', name: 'Nigiri' }],
   });
-  t.match(answer.body.data.items.updated, [
+  t.match(response.body.data.items.updated, [
     { external_id: 'E', old: { category: { category_id: nigiri.category_id, external_id: 'N' } } },
     { external_id: 'A', old: { sort_order: 0 }, new: { sort_order: 1 } },
     { external_id: 'S', new: { category: { category_id: null, external_id: 'NEW' } } },
   ]);
-  t.match(answer.body.data.items.deleted, [{ external_id: 'T' }]);
+  t.match(response.body.data.items.deleted, [{ external_id: 'T' }]);
 
   const { categories } = await stored();
   t.match(categories, [
@@ -294,8 +294,8 @@ t.test('an item that is due back reads as available, and a change of it writes t
   t.match((await api.put(path, document)).body.data.items, nothing);
   t.strictSame(await events.next(), []);
   document.data.categories[0].items[0].price = 9;
-  const answer = await api.put(path, document);
-  t.match(answer.body.data.items.updated, [{ old: { price: 4.5 }, new: { price: 9 } }]);
+  const response = await api.put(path, document);
+  t.match(response.body.data.items.updated, [{ old: { price: 4.5 }, new: { price: 9 } }]);
   const previous = { price: 4.5, is_available: false, unavailable_until: until };
   const told = await events.next();
   t.strictSame(
@@ -318,8 +318,8 @@ t.test('records without an external_id are named by their id, and can be given o
   t.equal(teas.items[0].item_id, tea.item_id);
   teas.external_id = 'TEAS';
   teas.items[0].external_id = 'TEA';
-  const answer = await api.put(path, document);
-  t.match(answer.body.data.categories.updated, [
+  const response = await api.put(path, document);
+  t.match(response.body.data.categories.updated, [
     {
       category_id: category.category_id,
       external_id: 'TEAS',
@@ -327,7 +327,7 @@ t.test('records without an external_id are named by their id, and can be given o
       new: { external_id: 'TEAS' },
     },
   ]);
-  t.match(answer.body.data.items, {
+  t.match(response.body.data.items, {
     created: [],
     deleted: [],
     updated: [{ item_id: tea.item_id, external_id: 'TEA' }],
@@ -422,9 +422,9 @@ t.test('every fault of a JSON document is told with its pointer, and nothing is 
     { category_id: 999_999_999, items: [] },
     { external_id: 'R' },
   ];
-  const answer = await api.put(path, { data: { name: '', sort_order: 3, categories } });
-  t.equal(answer.status, 422);
-  const told = answer.body.errors.map(
+  const response = await api.put(path, { data: { name: '', sort_order: 3, categories } });
+  t.equal(response.status, 422);
+  const told = response.body.errors.map(
     ({ field, code }: { field: string; code: string }) => `${field} ${code}`,
   );
   const items = '/data/categories/0/items';
@@ -470,9 +470,9 @@ t.test('a document that names a record of the menu wrongly is refused', async (t
   const before = await stored();
   const faultsOf = async (...items: object[]) => {
     const categories = [{ external_id: 'N', items }];
-    const answer = await api.put(path, { data: { categories } });
-    t.equal(answer.status, 422);
-    return answer.body.errors.map(({ field, code }: { field: string; code: string }) => [field, code]);
+    const response = await api.put(path, { data: { categories } });
+    t.equal(response.status, 422);
+    return response.body.errors.map(({ field, code }: { field: string; code: string }) => [field, code]);
   };
   const items = '/data/categories/0/items';
   t.strictSame(await faultsOf({ item_id: salmon.item_id, external_id: 'Z' }), [

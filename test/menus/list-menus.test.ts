@@ -10,7 +10,8 @@ const there = await makeLocation(api);
 const breakfast = await makeMenu(api, here.location_id, { name: 'Breakfast', is_active: false });
 const lunch = await makeMenu(api, here.location_id, { name: 'Lunch' });
 const dinner = await makeMenu(api, there.location_id, { name: 'Dinner' });
-const names = (answer: { body: { data: { name: string }[] } }) => answer.body.data.map(({ name }) => name);
+const names = (response: { body: { data: { name: string }[] } }) =>
+  response.body.data.map(({ name }) => name);
 
 t.test('lists the menus of the account by id, without their content', async (t) => {
   const { status, body } = await api.get('/menus');

@@ -83,10 +83,10 @@ t.test('after an acknowledged write nobody is answered 304 for the state before 
               items: [{ item_id, is_available: false }],
             });
       if ((await write).status !== 200) throw new Error('not written');
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         [1, 2, 3].map(() => api.get(path, { headers: { 'if-none-match': before } })),
       );
-      stale += answers.filter(({ status }) => status === 304).length;
+      stale += responses.filter(({ status }) => status === 304).length;
     }
   };
   const reader = async (done: Promise<unknown>) => {
@@ -123,8 +123,8 @@ t.test('a 304 costs a look-up by primary key', async (t) => {
   const path = `/menus/${menu.menu_id}`;
   const { headers } = await api.get(path);
   const before = new Map((await namedStatements(database)).map(({ name, runs }) => [name, runs]));
-  const answer = await api.get(path, { headers: { 'if-none-match': String(headers['etag']) } });
-  t.equal(answer.status, 304);
+  const response = await api.get(path, { headers: { 'if-none-match': String(headers['etag']) } });
+  t.equal(response.status, 304);
   const [statement, ...others] = (await namedStatements(database)).filter(
     ({ name, runs }) => runs > (before.get(name) ?? 0),
   );

@@ -31,10 +31,10 @@ t.test('reorderMenu', async (t) => {
 
   t.test('the order that is there already changes nothing and fires nothing', async (t) => {
     const before = await api.get(`/menus/${menu.menu_id}`);
-    const answer = await api.put(path, order([N, [S, T, E]], [M, [R]], [D, [C]]));
-    t.equal(answer.status, 200);
-    t.equal(answer.text, before.text);
-    t.equal(answer.headers['etag'], before.headers['etag']);
+    const response = await api.put(path, order([N, [S, T, E]], [M, [R]], [D, [C]]));
+    t.equal(response.status, 200);
+    t.equal(response.text, before.text);
+    t.equal(response.headers['etag'], before.headers['etag']);
     t.strictSame(await log.next(), []);
   });
 
@@ -45,13 +45,13 @@ t.test('reorderMenu', async (t) => {
       [N, [S, T]],
       [D, [C]],
     ];
-    const answer = await api.put(path, order(...wanted));
-    t.equal(answer.status, 200);
+    const response = await api.put(path, order(...wanted));
+    t.equal(response.status, 200);
     t.strictSame(await shown(), wanted);
     const after = await api.get(`/menus/${menu.menu_id}`);
-    t.equal(answer.text, after.text);
-    t.equal(answer.headers['etag'], after.headers['etag']);
-    t.not(answer.headers['etag'], before);
+    t.equal(response.text, after.text);
+    t.equal(response.headers['etag'], after.headers['etag']);
+    t.not(response.headers['etag'], before);
 
     t.strictSame(summary(await log.next()), [
       ['category.updated', `category:${N}`, { sort_order: 0 }],
@@ -108,13 +108,13 @@ t.test('reorderMenu', async (t) => {
     const other = await makeTree(api);
     const before = (await api.get(`/menus/${menu.menu_id}`)).text;
     await log.next();
-    const answer = await api.put(
+    const response = await api.put(
       path,
       order([N, [S, S]], [M, [R, other.item.item_id, S]], [N, []], [other.category.category_id, []]),
     );
-    t.equal(answer.status, 422);
+    t.equal(response.status, 422);
     t.strictSame(
-      answer.body.errors.map(({ field, code, message }: Record<string, string>) => [field, code, message]),
+      response.body.errors.map(({ field, code, message }: Record<string, string>) => [field, code, message]),
       [
         ['/categories/2/category_id', 'duplicate', 'names the same category as /categories/0/category_id'],
         ['/categories/3/category_id', 'not_found', 'is not in this menu'],

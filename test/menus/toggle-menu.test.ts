@@ -12,15 +12,15 @@ t.test('flips is_active and tells so, with the scope for availability alone', as
   await events.next();
   const kitchen = await service.client({ scopes: ['availability:write'] });
   for (const is_active of [false, true]) {
-    const answer = await kitchen.post(`/menus/${menu.menu_id}/toggle`);
-    t.equal(answer.status, 200);
-    t.equal(answer.body.data.is_active, is_active);
+    const response = await kitchen.post(`/menus/${menu.menu_id}/toggle`);
+    t.equal(response.status, 200);
+    t.equal(response.body.data.is_active, is_active);
     const [event, ...more] = await events.next();
     t.same(more, []);
     t.match(event, { type: 'menu.toggled', menu_id: menu.menu_id, location_id: menu.location_id });
-    t.same(event?.['data'], answer.body.data);
+    t.same(event?.['data'], response.body.data);
     t.same(event?.['previous'], { is_active: !is_active });
-    t.equal((await api.get(`/menus/${menu.menu_id}`)).headers['etag'], answer.headers['etag']);
+    t.equal((await api.get(`/menus/${menu.menu_id}`)).headers['etag'], response.headers['etag']);
   }
   const { categories: _, ...now } = (await api.get(`/menus/${menu.menu_id}`)).body.data;
   t.same(now, { ...menu, version: 3, updated_at: now.updated_at });
@@ -60,13 +60,13 @@ t.test('two hundred toggles at once flip two hundred times, while items inside c
   const { menu, item } = await makeTree(api);
   const path = `/menus/${menu.menu_id}`;
   await events.next();
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 200 }, (_, index) => [
       api.post(`${path}/toggle`),
       ...(index % 4 === 0 ? [api.post(`${path}/items/${item.item_id}/toggle`)] : []),
     ]).flat(),
   );
-  t.same([...new Set(answers.map(({ status }) => status))], [200]);
+  t.same([...new Set(responses.map(({ status }) => status))], [200]);
   const toggles = (await events.next()).filter((event) => event['type'] === 'menu.toggled');
   t.same(
     toggles.map((event) => event['data'].version),

@@ -24,19 +24,19 @@ t.test('changes each field alone; a switch is menu.toggled, anything else menu.u
   ];
   for (const [body, type, stored = body] of changes) {
     const about = JSON.stringify(body);
-    const answer = await api.put(path, body);
-    t.equal(answer.status, 200, about);
-    const { updated_at } = answer.body.data;
-    t.same(answer.body.data, { ...menu, ...stored, version: menu.version + 1, updated_at }, about);
+    const response = await api.put(path, body);
+    t.equal(response.status, 200, about);
+    const { updated_at } = response.body.data;
+    t.same(response.body.data, { ...menu, ...stored, version: menu.version + 1, updated_at }, about);
     t.ok(updated_at >= menu.updated_at);
     const [event, ...more] = await events.next();
     t.same(more, []);
     t.match(event, { type, location_id, menu_id: menu.menu_id });
-    t.same(event?.['data'], answer.body.data);
+    t.same(event?.['data'], response.body.data);
     const [field] = Object.keys(body) as [string];
     t.same(event?.['previous'], { [field]: menu[field] }, about);
-    t.equal((await api.get(path)).headers['etag'], answer.headers['etag']);
-    menu = answer.body.data;
+    t.equal((await api.get(path)).headers['etag'], response.headers['etag']);
+    menu = response.body.data;
   }
 });
 
@@ -64,10 +64,10 @@ t.test('changes nothing, also not the tag, when everything is so already', async
   const { headers } = await api.get(path);
   await events.next();
   const { name, description, is_active, sort_order, external_id } = menu;
-  const answer = await api.put(path, { name: ` ${name}`, description, is_active, sort_order, external_id });
-  t.equal(answer.status, 200);
-  t.same(answer.body.data, menu);
-  t.equal(answer.headers['etag'], headers['etag']);
+  const response = await api.put(path, { name: ` ${name}`, description, is_active, sort_order, external_id });
+  t.equal(response.status, 200);
+  t.same(response.body.data, menu);
+  t.equal(response.headers['etag'], headers['etag']);
   t.equal((await api.get(path, { headers: { 'if-none-match': String(headers['etag']) } })).status, 304);
   t.same(await events.next(), []);
 });
@@ -113,9 +113,9 @@ t.test('refuses what cannot be cleared, and fields that are not its to set', asy
     ].map((field): [object, string, string] => [{ name: 'Mine', [field]: 1 }, `/${field}`, 'unknown']),
   ];
   for (const [body, field, code] of faults) {
-    const answer = await api.put(`/menus/${menu.menu_id}`, body);
-    t.equal(answer.status, 422, JSON.stringify(body));
-    t.match(answer.body.errors, [{ field, code }], JSON.stringify(body));
+    const response = await api.put(`/menus/${menu.menu_id}`, body);
+    t.equal(response.status, 422, JSON.stringify(body));
+    t.match(response.body.errors, [{ field, code }], JSON.stringify(body));
   }
   t.same((await api.get(`/menus/${menu.menu_id}`)).body.data, { ...menu, categories: [] });
   t.same(await events.next(), []);

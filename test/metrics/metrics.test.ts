@@ -31,8 +31,7 @@ t.test('attempts are counted by what came of them, and timed', async (t) => {
   const outcomes = ({ value }: Metrics) =>
     ['delivered', 'retried', 'failed'].map((one) => value(`menus_webhook_attempts_total{outcome="${one}"}`));
   t.same(outcomes(await scrape(url)), [0, 0, 0]);
-  receiver.answer = ({ event }) =>
-    (event.data as { item_id: number }).item_id === first.item_id ? 500 : 204;
+  receiver.reply = ({ event }) => ((event.data as { item_id: number }).item_id === first.item_id ? 500 : 204);
   for (const item of [first, second]) await api.post(`${item.path}/toggle`);
   const metrics = await eventually('all four attempts are counted', async () => {
     const found = await scrape(url);

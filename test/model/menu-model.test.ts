@@ -38,15 +38,15 @@ t.test(`menu and model agree, whatever is done to them (MODEL_SEED=${seed})`, as
       if (!step) continue;
       const before = menu;
       menu = structuredClone(before);
-      const answer = await step.send(api);
+      const response = await step.send(api);
       calls += 1;
-      assert.equal(answer.status, step.status, answer.text);
+      assert.equal(response.status, step.status, response.text);
       step.apply(menu);
       const shown = await show();
       settle(before, menu, shown, { choosesPlaces: step.choosesPlaces ?? false });
       assert.deepEqual(shown, projected(menu));
       assert.deepEqual(toldEvents(await log.next(), before, menu), expectedEvents(before, menu));
-      step.check?.(answer, before, menu);
+      step.check?.(response, before, menu);
     }
   };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
-import type { Answer, Api } from '../support/api.ts';
+import type { Api, ApiResponse } from '../support/api.ts';
 import {
   itemsOf,
   type ModelItem,
@@ -14,13 +14,13 @@ import {
 
 /** One call: how it is sent, and what it makes of the model. */
 export interface Step {
-  send: (api: Api) => Promise<Answer>;
+  send: (api: Api) => Promise<ApiResponse>;
   status: number;
   /** The service gives records their positions; otherwise only those of new ones. */
   choosesPlaces?: boolean;
   apply: (menu: ModelMenu) => void;
   /** Looks into the answer, with the model before the call and after it. */
-  check?: (answer: Answer, before: ModelMenu, after: ModelMenu) => void;
+  check?: (response: ApiResponse, before: ModelMenu, after: ModelMenu) => void;
 }
 
 /** Decides on a call by what the menu is at that moment; undefined when there is nothing to do it with. */

@@ -1,7 +1,7 @@
 import { Agent, request } from 'undici';
 import { checkAgainstContract } from './contract.ts';
 
-export interface Answer {
+export interface ApiResponse {
   status: number;
   headers: Record<string, string | string[] | undefined>;
   /** The body as it was sent. */
@@ -26,11 +26,11 @@ export interface Api {
   url: string;
   credentials: { client_id: string; client_secret: string; account_id: number };
   /** Path below /api/v1, or a full path that starts with `//`. */
-  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
-  get(path: string, options?: CallOptions): Promise<Answer>;
-  post(path: string, json?: unknown, options?: CallOptions): Promise<Answer>;
-  put(path: string, json: unknown, options?: CallOptions): Promise<Answer>;
-  delete(path: string, options?: CallOptions): Promise<Answer>;
+  call(method: string, path: string, options?: CallOptions): Promise<ApiResponse>;
+  get(path: string, options?: CallOptions): Promise<ApiResponse>;
+  post(path: string, json?: unknown, options?: CallOptions): Promise<ApiResponse>;
+  put(path: string, json: unknown, options?: CallOptions): Promise<ApiResponse>;
+  delete(path: string, options?: CallOptions): Promise<ApiResponse>;
   /** The client's access token, fetched once. */
   token(): Promise<string>;
 }
@@ -46,7 +46,7 @@ export function createApi(url: string, credentials: Api['credentials']): Api {
 
   const call: Api['call'] = async (method, path, { json, body, headers = {}, token } = {}) => {
     const bearer = token === undefined ? await ownToken() : token;
-    const answer = await send(
+    const reply = await send(
       url,
       method,
       path.startsWith('//') ? path.slice(1) : `/api/v1${path}`,
@@ -57,7 +57,7 @@ export function createApi(url: string, credentials: Api['credentials']): Api {
       },
       json === undefined ? body : JSON.stringify(json),
     );
-    return answer;
+    return reply;
   };
 
   return {
@@ -79,7 +79,7 @@ export async function send(
   path: string,
   headers: Record<string, string>,
   body?: string | Buffer,
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const response = await request(`${url}${path}`, {
     method: method as 'GET',
     headers,
@@ -89,18 +89,18 @@ export async function send(
   // Not body.text(), which takes a byte order mark off.
   const text = Buffer.from(await response.body.arrayBuffer()).toString();
   const json = String(response.headers['content-type'] ?? '').includes('json');
-  const answer: Answer = {
+  const reply: ApiResponse = {
     status: response.statusCode,
     headers: response.headers,
     text,
     body: json && text ? JSON.parse(text) : undefined,
   };
-  checkAgainstContract(method, path, answer);
-  return answer;
+  checkAgainstContract(method, path, reply);
+  return reply;
 }
 
 async function fetchToken(url: string, { client_id, client_secret }: Api['credentials']): Promise<string> {
-  const answer = await send(
+  const reply = await send(
     url,
     'POST',
     '/api/v1/oauth/token',
@@ -110,6 +110,6 @@ async function fetchToken(url: string, { client_id, client_secret }: Api['creden
     },
     'grant_type=client_credentials',
   );
-  if (answer.status !== 200) throw new Error(`no token: ${answer.status} ${answer.text}`);
-  return answer.body.access_token;
+  if (reply.status !== 200) throw new Error(`no token: ${reply.status} ${reply.text}`);
+  return reply.body.access_token;
 }

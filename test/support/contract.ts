@@ -1,6 +1,6 @@
 import { appendFileSync, readFileSync } from 'node:fs';
 import { contractCheck, type Violation } from '../../src/contract/contract-check.ts';
-import type { Answer } from './api.ts';
+import type { ApiResponse } from './api.ts';
 
 /*
  * The contract as the tests see it. Every answer of an operation must have a documented status, its media type,
@@ -31,12 +31,12 @@ process.once('exit', () => {
 });
 
 /** @throws when the answer is not what the contract says; does nothing for what is outside the contract. */
-export function checkAgainstContract(method: string, path: string, answer: Answer): void {
+export function checkAgainstContract(method: string, path: string, response: ApiResponse): void {
   const pathname = path.split('?', 1)[0] ?? '';
   const route = routes.find((one) => one.method === method && one.pattern.test(pathname));
   if (!route) return;
   const { operationId, responses } = route.operation;
-  const { status, headers, text } = answer;
+  const { status, headers, text } = response;
   const where = `${operationId} ${status}`;
   // Nor may an error be one that nobody foresaw, which the contract's `default` would be good for.
   if (!(status in responses)) throw new Error(`${where} is not documented: ${text}`);
@@ -57,13 +57,13 @@ export function exampleFaults(schema: object, value: unknown): string {
 }
 
 /** Checks an error that no operation answers, such as that of an unknown path. @throws when it is no problem of ours. */
-export function checkProblem(answer: Answer): void {
-  const { status, request_id } = answer.body ?? {};
-  checkSchema('Error', answer.body);
-  if (!/^application\/problem\+json(;|$)/.test(String(answer.headers['content-type'])))
-    throw new Error(`an error as ${answer.headers['content-type']}`);
-  if (status !== answer.status || request_id !== answer.headers['x-request-id'])
-    throw new Error(`status and request id differ between head and body: ${answer.text}`);
+export function checkProblem(response: ApiResponse): void {
+  const { status, request_id } = response.body ?? {};
+  checkSchema('Error', response.body);
+  if (!/^application\/problem\+json(;|$)/.test(String(response.headers['content-type'])))
+    throw new Error(`an error as ${response.headers['content-type']}`);
+  if (status !== response.status || request_id !== response.headers['x-request-id'])
+    throw new Error(`status and request id differ between head and body: ${response.text}`);
 }
 
 function inWords(violations: Violation[]): string {

@@ -14,8 +14,8 @@ export async function eventually<T>(
 ): Promise<T> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
-    const answer = await ask();
-    if (answer !== undefined && answer !== null && answer !== false) return answer;
+    const response = await ask();
+    if (response !== undefined && response !== null && response !== false) return response;
     if (performance.now() > deadline) throw new Error(`in vain: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import type { Answer } from './api.ts';
+import type { ApiResponse } from './api.ts';
 
 /**
  * Sends bytes that no HTTP client would, and reads until the server closes the connection or has sent a whole answer.
  * @returns the first answer; with status 0 when the connection was closed without one.
  */
-export async function sendRaw(url: string, ...parts: (string | Buffer)[]): Promise<Answer> {
+export async function sendRaw(url: string, ...parts: (string | Buffer)[]): Promise<ApiResponse> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port) });
   let received = Buffer.alloc(0);

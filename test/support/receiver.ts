@@ -20,7 +20,7 @@ export interface Delivery {
 }
 
 /** A status; or all of a response; or what to do with the open connection. */
-export type Answer =
+export type ReceiverReply =
   | number
   | { status: number; headers?: Record<string, string>; body?: string }
   | ((response: ServerResponse) => void);
@@ -30,7 +30,7 @@ export interface Receiver {
   /** In the order of arrival. */
   deliveries: Delivery[];
   /** Decides how each delivery is answered; `nth` counts those of its id from 1. Replace it at any time. */
-  answer: (delivery: Delivery, nth: number) => Answer | Promise<Answer>;
+  reply: (delivery: Delivery, nth: number) => ReceiverReply | Promise<ReceiverReply>;
   /** Waits until `count` deliveries have arrived, or as many for which the condition holds. */
   until(count: number, condition?: (delivery: Delivery) => boolean): Promise<Delivery[]>;
   /** Stops listening and cuts every connection. */
@@ -38,12 +38,12 @@ export interface Receiver {
 }
 
 /** Leaves the sender waiting. */
-export const hang: Answer = () => {};
+export const hang: ReceiverReply = () => {};
 
 const patienceMs = 60_000;
 
 /** A real HTTP server on loopback that records what it is sent; it answers 204 unless told otherwise. */
-export async function startReceiver(t: Test, answer: Receiver['answer'] = () => 204): Promise<Receiver> {
+export async function startReceiver(t: Test, reply: Receiver['reply'] = () => 204): Promise<Receiver> {
   const deliveries: Delivery[] = [];
   const sockets = new Set<Socket>();
   const waiting = new Set<() => void>();
@@ -52,7 +52,7 @@ export async function startReceiver(t: Test, answer: Receiver['answer'] = () => 
     deliveries.push(delivery);
     const nth = deliveries.filter(({ id }) => id === delivery.id).length;
     for (const look of waiting) look();
-    respond(response, await receiver.answer(delivery, nth));
+    respond(response, await receiver.reply(delivery, nth));
   });
   server.on('connection', (socket) => {
     sockets.add(socket);
@@ -64,7 +64,7 @@ export async function startReceiver(t: Test, answer: Receiver['answer'] = () => 
   const receiver: Receiver = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     deliveries,
-    answer,
+    reply,
     until(count, condition = () => true) {
       return new Promise((resolve, reject) => {
         const look = () => {
@@ -130,11 +130,11 @@ async function read(request: IncomingMessage): Promise<Delivery> {
   };
 }
 
-function respond(response: ServerResponse, answer: Answer): void {
-  if (typeof answer === 'function') {
-    answer(response);
+function respond(response: ServerResponse, reply: ReceiverReply): void {
+  if (typeof reply === 'function') {
+    reply(response);
   } else {
-    const { status, headers = {}, body } = typeof answer === 'number' ? { status: answer } : answer;
+    const { status, headers = {}, body } = typeof reply === 'number' ? { status: reply } : reply;
     response.writeHead(status, headers).end(body);
   }
 }

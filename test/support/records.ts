@@ -1,4 +1,4 @@
-import type { Answer, Api } from './api.ts';
+import type { Api, ApiResponse } from './api.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the contract check has validated it; tests look into it freely
 type Resource = any;
@@ -42,7 +42,7 @@ export async function makeTree(
   return { location, menu, category, item };
 }
 
-function made(answer: Answer): Resource {
-  if (answer.status !== 201) throw new Error(`not made: ${answer.status} ${answer.text}`);
-  return answer.body.data;
+function made(response: ApiResponse): Resource {
+  if (response.status !== 201) throw new Error(`not made: ${response.status} ${response.text}`);
+  return response.body.data;
 }

@@ -212,7 +212,7 @@ async function execute(page: Page, one: Locator, parameters: Record<string, numb
   }
   if (body !== undefined) await one.locator('textarea.body-param__text').fill(body);
   const [response] = await Promise.all([
-    page.waitForResponse((answer) => answer.url().includes('/api/v1/')),
+    page.waitForResponse((reply) => reply.url().includes('/api/v1/')),
     one.locator('.execute').click(),
   ]);
   const shown = one.locator('.live-responses-table');

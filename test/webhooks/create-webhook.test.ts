@@ -28,8 +28,8 @@ t.test('the secret is shown once, and nothing of it is stored in clear', async (
   const headers = { 'idempotency-key': 'one' };
   const made = await api.post('/webhooks', { url: 'https://hooks.example.com/' }, { headers });
   const { secret, webhook_id } = made.body.data;
-  for (const answer of [await api.get('/webhooks'), await api.get(`/webhooks/${webhook_id}`)]) {
-    t.notMatch(answer.text, /secret|whsec_/);
+  for (const response of [await api.get('/webhooks'), await api.get(`/webhooks/${webhook_id}`)]) {
+    t.notMatch(response.text, /secret|whsec_/);
   }
   const again = await api.post('/webhooks', { url: 'https://hooks.example.com/' }, { headers });
   t.same(again.body, made.body, 'save to a repeat of the very same call');

@@ -16,8 +16,7 @@ t.test('a replay tells what is queued, and what of it is still to be delivered',
     const { data } = (await api.get(`/webhooks/${webhook_id}/deliveries?state=delivered`)).body;
     return data.length === 2;
   });
-  receiver.answer = ({ event }) =>
-    (event.data as { item_id: number }).item_id === first.item_id ? 500 : 204;
+  receiver.reply = ({ event }) => ((event.data as { item_id: number }).item_id === first.item_id ? 500 : 204);
   const { body } = await api.post(`/webhooks/${webhook_id}/replay`, { since: '2020-01-01T00:00:00Z' });
   const path = `/webhooks/${webhook_id}/replays/${body.data.replay_id}`;
   const sending = await eventually('one of two is delivered', async () => {

@@ -147,8 +147,8 @@ t.test('one replay of an endpoint is queued at a time; a crash repeats and skips
   const rounds = [];
   for (let more = true; more; ) {
     // Two processes at the same batch.
-    const answers = await Promise.all([queueReplays(database), queueReplays(database)]);
-    more = answers.some(Boolean);
+    const responses = await Promise.all([queueReplays(database), queueReplays(database)]);
+    more = responses.some(Boolean);
     const { count } = await database
       .selectFrom('delivery')
       .select(sql<string>`count(*)`.as('count'))

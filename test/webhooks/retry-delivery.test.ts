@@ -83,7 +83,7 @@ t.test(
     let underWay = 0;
     let mostUnderWay = 0;
     const release = Promise.withResolvers<void>();
-    receiver.answer = async () => {
+    receiver.reply = async () => {
       underWay += 1;
       mostUnderWay = Math.max(mostUnderWay, underWay);
       await release.promise;

@@ -72,10 +72,10 @@ t.test('five secrets are valid at most; the oldest goes first', async (t) => {
 t.test('two rotations at once take turns: one secret is the current one', async (t) => {
   const { api, database } = await startTestService(t);
   const { webhook_id } = (await api.post('/webhooks', { url: 'https://hooks.example.com/' })).body.data;
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 5 }, () => api.post(`/webhooks/${webhook_id}/rotate-secret`)),
   );
-  t.same(answers.map(({ body }) => body.data.version).sort(), [2, 3, 4, 5, 6]);
+  t.same(responses.map(({ body }) => body.data.version).sort(), [2, 3, 4, 5, 6]);
   const stored = await database.selectFrom('webhook_secret').select('expires_at').execute();
   t.equal(stored.filter(({ expires_at }) => expires_at === null).length, 1);
 });

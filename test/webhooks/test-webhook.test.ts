@@ -48,13 +48,13 @@ t.test('what the receiver did is answered in words, and disables nothing', async
   const test = async () =>
     (await api.post(`/webhooks/${webhook_id}/test`, { type: 'item.updated' })).body.data;
 
-  receiver.answer = () => ({ status: 500, body: 'out of order' });
+  receiver.reply = () => ({ status: 500, body: 'out of order' });
   t.match(await test(), { delivered: false, status: 500, error: null, response_excerpt: 'out of order' });
-  receiver.answer = () => ({ status: 302, headers: { location: 'https://hooks.example.com/' } });
+  receiver.reply = () => ({ status: 302, headers: { location: 'https://hooks.example.com/' } });
   t.match(await test(), { delivered: false, status: 302, error: 'redirect not followed' });
-  receiver.answer = () => (response) => response.destroy();
+  receiver.reply = () => (response) => response.destroy();
   t.match(await test(), { delivered: false, status: null, error: 'connection closed early' });
-  receiver.answer = () => 410;
+  receiver.reply = () => 410;
   t.match(await test(), { delivered: false, status: 410 });
   t.match((await api.get(`/webhooks/${webhook_id}`)).body.data, { disabled_reason: null, version: 1 });
   await receiver.close();

@@ -22,9 +22,9 @@ t.test('an update that changes nothing leaves version and updated_at alone', asy
   const filters = { event_types: ['item.*'], enabled: false, description: 'Kitchen' };
   const made = await api.post('/webhooks', { url: 'https://hooks.example.com/', ...filters });
   const { secret: _, ...webhook } = made.body.data;
-  const answer = await api.put(`/webhooks/${webhook.webhook_id}`, { ...filters, url: webhook.url });
-  t.match(answer, { status: 200, headers: { etag: '"1"' } });
-  t.same(answer.body.data, webhook);
+  const response = await api.put(`/webhooks/${webhook.webhook_id}`, { ...filters, url: webhook.url });
+  t.match(response, { status: 200, headers: { etag: '"1"' } });
+  t.same(response.body.data, webhook);
 });
 
 t.test('If-Match keeps two people from undoing each other', async (t) => {
@@ -32,12 +32,12 @@ t.test('If-Match keeps two people from undoing each other', async (t) => {
   const made = await api.post('/webhooks', { url: 'https://hooks.example.com/' });
   const path = `/webhooks/${made.body.data.webhook_id}`;
   const headers = { 'if-match': String(made.headers['etag']) };
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     ['first', 'second'].map((description) => api.put(path, { description }, { headers })),
   );
-  t.same(answers.map(({ status }) => status).sort(), [200, 412]);
+  t.same(responses.map(({ status }) => status).sort(), [200, 412]);
   const { description, version } = (await api.get(path)).body.data;
-  t.equal(description, answers.find(({ status }) => status === 200)?.body.data.description);
+  t.equal(description, responses.find(({ status }) => status === 200)?.body.data.description);
   t.equal(version, 2);
 });
 
@@ -104,7 +104,7 @@ t.test(
       disabled_reason: 'gone',
     });
 
-    receiver.answer = () => 204;
+    receiver.reply = () => 204;
     t.match(await api.put(path, { enabled: true }), {
       status: 200,
       body: { data: { enabled: true, disabled_reason: null, disabled_at: null } },

@@ -160,7 +160,7 @@ t.test('endless headers are cut off', async (t) => {
 });
 
 t.test('a response that breaks off, or is not HTTP, is a failure', async (t) => {
-  for (const [answer, status, error] of [
+  for (const [reply, status, error] of [
     ['', null, 'connection closed early'],
     ['HTTP/1.1 200 OK\r\ncontent-le', null, 'connection closed early'],
     ['HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nfour', 200, 'connection closed early'],
@@ -172,8 +172,8 @@ t.test('a response that breaks off, or is not HTTP, is a failure', async (t) => 
     ],
     ['SSH-2.0-OpenSSH_9.6\r\n', null, 'response is not HTTP/1.1'],
   ] as const) {
-    const { port } = await rawReceiver(t, (socket) => socket.end(answer));
-    t.match(await sender(t)(`http://127.0.0.1:${port}/`), { ok: false, status, error }, answer);
+    const { port } = await rawReceiver(t, (socket) => socket.end(reply));
+    t.match(await sender(t)(`http://127.0.0.1:${port}/`), { ok: false, status, error }, reply);
   }
 });
 
@@ -287,9 +287,9 @@ function sender(
   };
 }
 
-async function receiver(t: Test, answer: RequestListener) {
+async function receiver(t: Test, reply: RequestListener) {
   const requests: Received[] = [];
-  const server = createServer(recording(requests, answer));
+  const server = createServer(recording(requests, reply));
   const { port, connections } = await listening(t, server);
   return { url: `http://127.0.0.1:${port}`, port, requests, connections };
 }
@@ -306,20 +306,20 @@ async function secureReceiver(t: Test, hostname: string) {
 }
 
 /** Answers in its own words once the request has begun to arrive. */
-async function rawReceiver(t: Test, answer: (socket: Socket) => void) {
+async function rawReceiver(t: Test, reply: (socket: Socket) => void) {
   const server = createRawServer((socket) => {
-    socket.on('error', () => {}).once('data', () => answer(socket));
+    socket.on('error', () => {}).once('data', () => reply(socket));
   });
   return { server, ...(await listening(t, server)) };
 }
 
-function recording(requests: Received[], answer: RequestListener): RequestListener {
+function recording(requests: Received[], reply: RequestListener): RequestListener {
   return async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const { method, url: path, headers } = request;
     requests.push({ method, path, headers, body: Buffer.concat(chunks).toString() });
-    answer(request, response);
+    reply(request, response);
   };
 }
 

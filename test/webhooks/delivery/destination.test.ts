@@ -19,7 +19,7 @@ const publicAddress = '93.184.215.14';
 const answering =
   (...addresses: string[]): Lookup =>
   async () =>
-    addresses.map(asAnswer);
+    addresses.map(asResponse);
 
 t.test('https URLs that merely cannot be resolved are accepted, on any port', async (t) => {
   const { check } = open(t, { lookup: unknown });
@@ -133,12 +133,12 @@ t.test('the neighbours of the special-purpose blocks are public', async (t) => {
 });
 
 t.test('an address that cannot be read, or that has a zone, is blocked', async (t) => {
-  for (const answer of ['fe80::1%eth0', '::1%lo', 'fe80::1%br-0.7', 'nonsense', '']) {
+  for (const reply of ['fe80::1%eth0', '::1%lo', 'fe80::1%br-0.7', 'nonsense', '']) {
     const { check, dispatcher } = open(t, {
-      lookup: async () => [{ address: answer, family: 6 }],
+      lookup: async () => [{ address: reply, family: 6 }],
     });
-    t.match(await check('https://hooks.test/'), { code: 'blocked_address' }, answer);
-    t.type(await failure(post(dispatcher, 'https://hooks.test')), BlockedAddress, answer);
+    t.match(await check('https://hooks.test/'), { code: 'blocked_address' }, reply);
+    t.type(await failure(post(dispatcher, 'https://hooks.test')), BlockedAddress, reply);
   }
 });
 
@@ -153,23 +153,23 @@ t.test('a fault says nothing about the network behind it', async (t) => {
 t.test('a name that answers public at check and loopback at connect reaches nobody', async (t) => {
   const { port, connections } = await receiver(t);
   for (const scheme of ['https', 'http']) {
-    const answers = [[scheme === 'https' ? publicAddress : '10.0.0.1'], ['127.0.0.1']];
+    const responses = [[scheme === 'https' ? publicAddress : '10.0.0.1'], ['127.0.0.1']];
     const { check, dispatcher } = open(t, {
       allowedNetworks: scheme === 'https' ? [] : ['10.0.0.0/8'],
-      lookup: async () => (answers.shift() ?? []).map(asAnswer),
+      lookup: async () => (responses.shift() ?? []).map(asResponse),
     });
     t.equal(await check(`${scheme}://rebind.test:${port}/`), null);
     t.type(await failure(post(dispatcher, `${scheme}://rebind.test:${port}`)), BlockedAddress);
-    t.equal(answers.length, 0, 'the name was asked for again');
+    t.equal(responses.length, 0, 'the name was asked for again');
   }
   t.equal(connections(), 0);
 });
 
 t.test('a name that answers allowed at check and public at connect gets no plain http', async (t) => {
-  const answers = [['127.0.0.1'], [publicAddress]];
+  const responses = [['127.0.0.1'], [publicAddress]];
   const { check, dispatcher } = open(t, {
     allowedNetworks: ['127.0.0.0/8'],
-    lookup: async () => (answers.shift() ?? []).map(asAnswer),
+    lookup: async () => (responses.shift() ?? []).map(asResponse),
   });
   t.equal(await check('http://rebind.test/'), null);
   t.type(await failure(post(dispatcher, 'http://rebind.test')), BlockedAddress);
@@ -183,7 +183,7 @@ t.test('the connection goes to the permitted ones of the addresses, without anot
     allowedNetworks: ['127.0.0.0/8'],
     lookup: async () => {
       lookups += 1;
-      return ['10.0.0.1', publicAddress, '127.0.0.1'].map(asAnswer);
+      return ['10.0.0.1', publicAddress, '127.0.0.1'].map(asResponse);
     },
   });
   t.equal(await check(`https://mixed.test:${port}/`), null);
@@ -262,7 +262,7 @@ function open(t: Test, options: { allowedNetworks?: string[]; lookup?: Lookup } 
   return destination;
 }
 
-function asAnswer(address: string): LookupAddress {
+function asResponse(address: string): LookupAddress {
   return { address, family: isIPv6(address) ? 6 : 4 };
 }
 
@@ -321,8 +321,8 @@ async function nameServer(t: Test, names: Record<string, string>) {
     const header = Buffer.from([0x81, 0x80, 0, 1, 0, matches ? 1 : 0, 0, 0, 0, 0]);
     const question = query.subarray(12, at + 5);
     const kind = query.subarray(at + 1, at + 5);
-    const answer = Buffer.concat([Buffer.of(0xc0, 12), kind, Buffer.of(0, 0, 0, 0, 0, bytes.length), bytes]);
-    const parts = [query.subarray(0, 2), header, question, ...(matches ? [answer] : [])];
+    const reply = Buffer.concat([Buffer.of(0xc0, 12), kind, Buffer.of(0, 0, 0, 0, 0, bytes.length), bytes]);
+    const parts = [query.subarray(0, 2), header, question, ...(matches ? [reply] : [])];
     socket.send(Buffer.concat(parts), port, client);
   });
   socket.bind(0, '127.0.0.1');

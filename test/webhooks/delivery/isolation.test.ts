@@ -37,7 +37,7 @@ t.test(
       t.ok(probe_in > 3 && probe_in <= 5, `the next probe is in ${probe_in} s`);
     }
 
-    receiver.answer = () => 204;
+    receiver.reply = () => 204;
     await sql`update webhook set probe_at = now() where webhook_id = ${webhook_id}`.execute(database);
     await settled(database);
     t.match(await health(webhook_id), { consecutive_failures: 0, probe_in: null });

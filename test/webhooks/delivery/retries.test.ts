@@ -3,7 +3,7 @@ import t from 'tap';
 import { retryDelaysSeconds } from '../../../src/webhooks/delivery/retry-schedule.ts';
 import { eventually, settled } from '../../support/eventually.ts';
 import { someItems } from '../../support/menus.ts';
-import { type Answer, startReceiver, subscribe } from '../../support/receiver.ts';
+import { type ReceiverReply, startReceiver, subscribe } from '../../support/receiver.ts';
 import { startTestService } from '../../support/service.ts';
 
 // Time passes where it is kept: in the database.
@@ -54,7 +54,7 @@ t.test('once a delivery is given up, the next of its record goes', async (t) => 
   await api.post(`${path}/toggle`);
   await attempted(webhook_id, 1);
   await database.updateTable('delivery').set({ attempts: 9 }).where('webhook_id', '=', webhook_id).execute();
-  receiver.answer = ({ id }) => (id === receiver.deliveries[0]?.id ? 500 : 204);
+  receiver.reply = ({ id }) => (id === receiver.deliveries[0]?.id ? 500 : 204);
   await passTime(webhook_id);
   await settled(database);
   const states = await database
@@ -68,7 +68,7 @@ t.test('once a delivery is given up, the next of its record goes', async (t) => 
 
 t.test('Retry-After on 429 and 503 moves the next attempt, in both forms', async (t) => {
   const inAnHour = () => new Date(Date.now() + 3_600_000).toUTCString();
-  const answers: [string, () => Answer, number][] = [
+  const responses: [string, () => ReceiverReply, number][] = [
     ['429 in seconds', () => ({ status: 429, headers: { 'retry-after': '3600' } }), 3600],
     ['429 as a date', () => ({ status: 429, headers: { 'retry-after': inAnHour() } }), 3600],
     ['503 in seconds', () => ({ status: 503, headers: { 'retry-after': '7200' } }), 7200],
@@ -76,9 +76,9 @@ t.test('Retry-After on 429 and 503 moves the next attempt, in both forms', async
     ['500 does not count', () => ({ status: 500, headers: { 'retry-after': '3600' } }), 5],
   ];
   const [{ path }] = await someItems(api, 1);
-  for (const [name, answer, seconds] of answers) {
+  for (const [name, response, seconds] of responses) {
     await t.test(name, async (t) => {
-      const { webhook_id } = await subscribe(t, api, await startReceiver(t, answer));
+      const { webhook_id } = await subscribe(t, api, await startReceiver(t, response));
       await api.post(`${path}/toggle`);
       const { due_in } = await attempted(webhook_id, 1);
       t.ok(due_in > seconds * 0.8 - 5 && due_in <= seconds * 1.2, `${due_in} s`);
@@ -115,11 +115,11 @@ t.test(
     await attempted(webhook_id, 1);
     t.ok(await failingSince(webhook_id), 'the first failure is noted');
 
-    receiver.answer = () => 204;
+    receiver.reply = () => 204;
     await api.post(`${two.path}/toggle`);
     await eventually('a success clears it', async () => (await failingSince(webhook_id)) === null);
 
-    receiver.answer = () => 500;
+    receiver.reply = () => 500;
     await passTime(webhook_id);
     await attempted(webhook_id, 2);
     await agoFailing(webhook_id, '119 hours');
