@@ -50,6 +50,6 @@ async function leftRunning(): Promise<string[]> {
       return at < 0;
     });
   };
-  for (let tries = 0; tries < 500 && now().length > 0; tries += 1) await pause(10);
+  for (let tries = 0; tries < 1_000 && now().length > 0; tries += 1) await pause(10);
   return now();
 }
