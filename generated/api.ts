@@ -657,7 +657,7 @@ export interface paths {
          *     const event = new Webhook(secret).verify(body, headers); // throws when the signature is wrong
          *     ```
          *
-         *     Your endpoint should return 2xx within 15 seconds, before any long work. Any other outcome is retried, with
+         *     Your endpoint should return 2xx within 15 seconds, before any long work. Every other outcome is retried, with
          *     growing pauses, for about three days, so the same event may arrive more than once: drop repeats by `id`. A 410
          *     response stops sending immediately. testWebhook sends a test event, listDeliveries shows what was sent, and
          *     replayWebhook sends past events again.
