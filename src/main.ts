@@ -11,7 +11,7 @@ import { runningEmbedded, startEmbedded } from './db/embedded.ts';
 import { migrate } from './db/migrate.ts';
 import { greet } from './greeting.ts';
 import { report, startProcesses } from './processes.ts';
-import { serve } from './serve.ts';
+import type { Service } from './serve.ts';
 
 const stopSeconds = 25;
 
@@ -77,6 +77,12 @@ async function runServing(config: Config): Promise<void> {
   await report({ address: service.address });
   await stopping;
   await service.stop();
+}
+
+// The API is loaded by the processes that serve it, and only once there is something to serve.
+async function serve(config: Config, connection: pg.PoolConfig): Promise<Service> {
+  const serving = await import('./serve.ts');
+  return serving.serve(config, connection);
 }
 
 function external({ databaseUrl }: Config): pg.PoolConfig {
