@@ -11,7 +11,7 @@ import { report, startProcesses } from './process/cluster.ts';
 import { type Config, readConfig } from './process/config.ts';
 import { type DemoClient, loadDemo } from './process/demo.ts';
 import { greet } from './process/greeting.ts';
-import { serve } from './process/serve.ts';
+import type { Service } from './process/serve.ts';
 
 const stopSeconds = 25;
 
@@ -77,6 +77,12 @@ async function runServing(config: Config): Promise<void> {
   await report({ address: service.address });
   await stopping;
   await service.stop();
+}
+
+// The API is loaded by the processes that serve it, and only once there is something to serve.
+async function serve(config: Config, connection: pg.PoolConfig): Promise<Service> {
+  const serving = await import('./process/serve.ts');
+  return serving.serve(config, connection);
 }
 
 function external({ databaseUrl }: Config): pg.PoolConfig {
