@@ -28,8 +28,8 @@ interface Document extends Node {
  * @throws on a part of JSON Schema that is not known here to have a form in 3.0
  */
 export function edition30(document: object): object {
-  const { openapi: _, webhooks: __, info, components, ...rest } = structuredClone(document) as Document;
-  const { summary: ___, license, ...about } = info;
+  const { openapi, webhooks, info, components, ...rest } = structuredClone(document) as Document;
+  const { summary, license, ...about } = info;
   const { schemas, ...parts } = components;
   const convert = converter(schemas);
   const kept = Object.entries(schemas).filter(([, schema]) => isNamedInClients(schema));

@@ -1,23 +1,31 @@
+import { parse } from 'csv-parse/sync';
+
 /** What a row of a menu's CSV is about. */
 export type Kind = 'menu' | 'category' | 'item';
 
-/** The columns of a menu's CSV, in the order in which they are written, and the rows in which each has a meaning. */
+/** A column: the kinds of rows in which it has a meaning, and what a cell of it stands for; undefined: nothing. */
+interface ColumnRule {
+  kinds: readonly Kind[];
+  read: (cell: string) => unknown;
+}
+
+/** The columns of a menu's CSV, in the order in which they are written. */
 export const columns = {
-  record: ['menu', 'category', 'item'],
-  category_external_id: ['category', 'item'],
-  category_id: ['category', 'item'],
-  external_id: ['item'],
-  item_id: ['item'],
-  name: ['menu', 'category', 'item'],
-  description: ['menu', 'category', 'item'],
-  price: ['item'],
-  photo_url: ['item'],
-  allergens: ['item'],
-  dietary_tags: ['item'],
-  is_active: ['menu'],
-  is_available: ['item'],
-  unavailable_until: ['item'],
-} as const satisfies Record<string, readonly Kind[]>;
+  record: { kinds: ['menu', 'category', 'item'], read: text },
+  category_external_id: { kinds: ['category', 'item'], read: optionalText },
+  category_id: { kinds: ['category', 'item'], read: optionalId },
+  external_id: { kinds: ['item'], read: optionalText },
+  item_id: { kinds: ['item'], read: optionalId },
+  name: { kinds: ['menu', 'category', 'item'], read: text },
+  description: { kinds: ['menu', 'category', 'item'], read: text },
+  price: { kinds: ['item'], read: number },
+  photo_url: { kinds: ['item'], read: textOrNull },
+  allergens: { kinds: ['item'], read: labels },
+  dietary_tags: { kinds: ['item'], read: labels },
+  is_active: { kinds: ['menu'], read: optionalSwitch },
+  is_available: { kinds: ['item'], read: optionalSwitch },
+  unavailable_until: { kinds: ['item'], read: textOrNull },
+} as const satisfies Record<string, ColumnRule>;
 
 export type Column = keyof typeof columns;
 
@@ -35,4 +43,41 @@ export function guarded(text: string): string {
 /** The text that `guarded` was given. */
 export function unguarded(cell: string): string {
   return cell.startsWith("'") && formula.test(cell) ? cell.slice(1) : cell;
+}
+
+// A cell that is not what its column holds stays text, for the schema to refuse.
+function text(cell: string): string {
+  return cell;
+}
+
+function optionalText(cell: string): string | undefined {
+  return cell === '' ? undefined : cell;
+}
+
+function textOrNull(cell: string): string | null {
+  return cell === '' ? null : cell;
+}
+
+function number(cell: string): number | string {
+  return /^\s*-?\d+(\.\d+)?\s*$/.test(cell) ? Number(cell) : cell;
+}
+
+function optionalId(cell: string): number | string | undefined {
+  return cell.trim() === '' ? undefined : number(cell);
+}
+
+function optionalSwitch(cell: string): boolean | string | undefined {
+  const word = cell.trim().toLowerCase();
+  if (word === '') return undefined;
+  return word === 'true' || (word === 'false' ? false : cell);
+}
+
+function labels(cell: string): string[] | string {
+  if (cell.trim() === '') return [];
+  try {
+    // Labels hold no control characters, so the cell is one record whatever is in it.
+    return parse(cell, { delimiter: ';', record_delimiter: '\u0000', trim: true })[0] ?? [];
+  } catch {
+    return cell;
+  }
 }

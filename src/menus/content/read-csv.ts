@@ -109,7 +109,7 @@ function readRow({ line, cells }: Line, names: string[], errors: FieldError[]): 
   const row: CsvRow = { line, record, category: {}, fields: {} };
   for (const [index, name] of names.entries()) {
     if (!isColumn(name) || name === 'record' || names.indexOf(name) < index) continue;
-    const kinds: readonly Kind[] = columns[name];
+    const kinds: readonly Kind[] = columns[name].kinds;
     const cell = unguarded(cells[index] ?? '');
     if (kinds.includes(record)) readCell(row, name, cell);
     else if (cell !== '') errors.push(fieldError(line, name, 'unknown', `is not used in a ${record} row`));
@@ -122,50 +122,11 @@ function readRow({ line, cells }: Line, names: string[], errors: FieldError[]): 
 }
 
 function readCell({ category, fields }: CsvRow, column: Column, cell: string): void {
-  const value = readers[column](cell);
+  const value = columns[column].read(cell);
   if (value === undefined) return;
   if (column === 'category_external_id') category.external_id = cell;
   else if (column === 'category_id') category.category_id = value;
   else fields[column] = value;
-}
-
-const text = (cell: string) => cell;
-const optionalText = (cell: string) => (cell === '' ? undefined : cell);
-const textOrNull = (cell: string) => (cell === '' ? null : cell);
-const number = (cell: string) => (/^\s*-?\d+(\.\d+)?\s*$/.test(cell) ? Number(cell) : cell);
-const optionalId = (cell: string) => (cell.trim() === '' ? undefined : number(cell));
-const optionalSwitch = (cell: string) =>
-  cell.trim() === '' ? undefined : (switches.get(cell.trim().toLowerCase()) ?? cell);
-const switches = new Map([
-  ['true', true],
-  ['false', false],
-]);
-
-const readers: Record<Column, (cell: string) => unknown> = {
-  record: text,
-  category_external_id: optionalText,
-  category_id: optionalId,
-  external_id: optionalText,
-  item_id: optionalId,
-  name: text,
-  description: text,
-  price: number,
-  photo_url: textOrNull,
-  allergens: labels,
-  dietary_tags: labels,
-  is_active: optionalSwitch,
-  is_available: optionalSwitch,
-  unavailable_until: textOrNull,
-};
-
-function labels(cell: string): string[] | string {
-  if (cell.trim() === '') return [];
-  try {
-    // Labels hold no control characters, so the cell is one record whatever is in it.
-    return parse(cell, { delimiter: ';', record_delimiter: '\u0000', trim: true })[0] ?? [];
-  } catch {
-    return cell;
-  }
 }
 
 function fieldError(line: number, column: string | undefined, code: string, message: string): FieldError {
