@@ -3,8 +3,8 @@ import { contractCheck, type Violation } from '../../src/contract/contract-check
 import type { ApiResponse } from './api.ts';
 
 /*
- * The contract as the tests see it. Every answer of an operation must have a documented status, its media type,
- * headers and body, and nothing besides: the document leaves answers open to fields of a later version, which this
+ * The contract as the tests see it. Every response of an operation must have a documented status, its media type,
+ * headers and body, and nothing besides: the document leaves responses open to fields of a later version, which this
  * one does not have.
  */
 
@@ -38,7 +38,7 @@ export function checkAgainstContract(method: string, path: string, response: Api
   const { operationId, responses } = route.operation;
   const { status, headers, text } = response;
   const where = `${operationId} ${status}`;
-  // Nor may an error be one that nobody foresaw, which the contract's `default` would be good for.
+  // The contract's `default` is for errors that nobody foresaw: a test foresees all.
   if (!(status in responses)) throw new Error(`${where} is not documented: ${text}`);
   seen.add(where);
   const violations = check.ofResponse({ operationId, status, headers, body: text });

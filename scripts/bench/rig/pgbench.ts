@@ -22,8 +22,8 @@ export function pgbenchProgram(say: (line: string) => void): string {
 
 /**
  * Statements run by pgbench, which stands in for "the database alone". As in closedLoop every connection has targets of
- * its own and visits them in turn. It prepares each statement, on its first call, and executes it by SQL: pgbench's own
- * prepared mode knows no null and takes the `:MI` of a time format for a variable.
+ * its own. It prepares each statement once and executes it by SQL: pgbench's own prepared mode knows no null and takes
+ * the `:MI` of a time format for a variable.
  * @param targets for each target and variant the statements of one call.
  */
 export function pgbench(
@@ -32,21 +32,20 @@ export function pgbench(
   targets: Statement[][][],
 ): (round: Round) => Promise<Sample> {
   const scratch = mkdtempSync(join(directory, 'pgbench-'));
-  const file = join(scratch, 'calls.sql');
-  writeFileSync(file, script(targets));
 
   return async ({ connections, seconds }) => {
+    const files = scripts(targets, connections).map((text, index) => {
+      const file = join(scratch, `${index}.sql`);
+      writeFileSync(file, text);
+      return file;
+    });
     const args = [
       ...['--host', connection.host, '--port', String(connection.port), '--username', connection.user],
       ...['--client', String(connections), '--jobs', String(Math.min(connections, 2)), '--no-vacuum'],
-      ...[
-        '--time',
-        String(Math.ceil(seconds + warmUpMs / 1000)),
-        '--log',
-        '--log-prefix',
-        join(scratch, 'log'),
-      ],
-      ...['--define', `bench_connections=${connections}`, '--define', 'bench_turn=0', '--file', file],
+      ...['--time', String(Math.ceil(seconds + warmUpMs / 1000))],
+      ...['--log', '--log-prefix', join(scratch, 'log')],
+      ...['--define', 'bench_prepared=0'],
+      ...files.flatMap((file, index) => ['--define', `bench_turn_${index}=0`, '--file', file]),
     ];
     const env = { ...process.env, PGOPTIONS: sessionSettings };
     await promisify(execFile)(program, [...args, connection.database], { env }).catch(({ stderr }) => {
@@ -59,31 +58,39 @@ export function pgbench(
 /** The settings that the service gives its own sessions, see src/db/database.ts. */
 const sessionSettings = '-c statement_timeout=10000 -c lock_timeout=5000';
 
+// pgbench takes no more, of which each transaction is one at random.
+const mostScripts = 128;
+
+/**
+ * Each script holds as many targets of every connection, few, since pgbench passes over all the others one by one.
+ * What is left over is left out, or two connections would meet on it.
+ */
+function scripts(targets: Statement[][][], connections: number): string[] {
+  const each = Math.ceil(targets.length / connections / mostScripts);
+  const size = Math.min(each * connections, targets.length);
+  const prepared = targets.flat(2).filter(isPrepared);
+  const texts = [...new Set(prepared.map(({ text }) => text))];
+  return Array.from({ length: Math.floor(targets.length / size) }, (_, index) =>
+    script(targets.slice(index * size, (index + 1) * size), connections, `bench_turn_${index}`, texts),
+  );
+}
+
 // Variables are a connection's own. Their names are long so that no `:word` within a value is taken for one.
-function script(targets: Statement[][][]): string {
+function script(targets: Statement[][][], connections: number, turn: string, texts: string[]): string {
   const variants = Math.max(...targets.map((calls) => calls.length));
-  const texts = [
-    ...new Set(
-      targets
-        .flat(2)
-        .filter(isPrepared)
-        .map(({ text }) => text),
-    ),
-  ];
   const calls = targets.flatMap((own) =>
     Array.from({ length: variants }, (_, variant) =>
       (own[variant % own.length] as Statement[]).map((statement) => execution(statement, texts)).join(''),
     ),
   );
-  const [count, connection] = [targets.length, `(:client_id % ${targets.length})`];
+  const own = Math.max(1, targets.length / connections);
   return [
-    '\\if :bench_turn = 0\n',
+    '\\if :bench_prepared = 0\n',
     ...texts.map((text, index) => `prepare s${index} as ${text};\n`),
-    '\\endif\n',
-    `\\set bench_own (${count} - 1 - ${connection}) / :bench_connections + 1\n`,
-    `\\set bench_target ${connection} + :bench_connections * (:bench_turn % :bench_own)\n`,
-    `\\set bench_call :bench_target * ${variants} + :bench_turn / :bench_own % ${variants}\n`,
-    '\\set bench_turn :bench_turn + 1\n',
+    '\\set bench_prepared 1\n\\endif\n',
+    `\\set bench_target :client_id % ${targets.length} + ${connections} * (:${turn} % ${own})\n`,
+    `\\set bench_call :bench_target * ${variants} + :${turn} / ${own} % ${variants}\n`,
+    `\\set ${turn} :${turn} + 1\n`,
     ...choice(calls),
   ].join('');
 }
@@ -103,8 +110,8 @@ function literal(value: unknown): string {
   return typeof written === 'string' ? pg.escapeLiteral(written) : `'\\x${written.toString('hex')}'`;
 }
 
-// The branches of one `\if` are tried one after the other; of two levels, hundreds cost a few microseconds.
-const branches = 32;
+// The branches of one `\if` are tried one after the other; of two levels, fewer are.
+const branches = 8;
 
 function choice(calls: string[]): string[] {
   const groups = Array.from({ length: Math.ceil(calls.length / branches) }, (_, group) =>
