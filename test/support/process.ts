@@ -44,7 +44,8 @@ export async function startProcess(t: Test, env: Record<string, string>): Promis
     ...env,
   });
   const ready = new Promise<boolean>((resolve) => {
-    stdout.on('data', () => / is ready[\s\S]*\n\n$/.test(printed.stdout) && resolve(true));
+    // The greeting is one write; a line of the log may come on either side of it.
+    stdout.on('data', () => / is ready[\s\S]*\n\n/.test(printed.stdout) && resolve(true));
     end.then(() => resolve(false));
   });
   if (!(await ready)) throw new Error(`the service ended: ${JSON.stringify(await end)}`);
