@@ -18,6 +18,7 @@ export async function startScratchPostgres(settings: Record<string, string> = {}
         fsync: 'off',
         synchronous_commit: 'off',
         full_page_writes: 'off',
+        max_wal_size: '256MB',
         max_connections: '300',
         ...settings,
       },
