@@ -56,7 +56,7 @@ export function pgbench(
 }
 
 /** The settings that the service gives its own sessions, see src/db/database.ts. */
-const sessionSettings = '-c statement_timeout=10000 -c lock_timeout=5000';
+const sessionSettings = '-c statement_timeout=10000 -c lock_timeout=3500';
 
 // pgbench takes no more, of which each transaction is one at random.
 const mostScripts = 128;

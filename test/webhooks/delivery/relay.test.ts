@@ -34,14 +34,14 @@ t.test('relays at once queue each event once, a record in its order', async (t) 
   const rows = await queued(database);
   t.equal(rows.length, 600);
   t.equal(new Set(rows.map((row) => `${row.webhook_id} ${row.event_id}`)).size, 600);
-  for (const lane of Object.values(Object.groupBy(rows, (row) => `${row.webhook_id} ${row.record}`))) {
-    const sequences = lane?.map((row) => row.event_sequence) ?? [];
+  for (const sameKey of Object.values(Object.groupBy(rows, (row) => `${row.webhook_id} ${row.record}`))) {
+    const sequences = sameKey?.map((row) => row.event_sequence) ?? [];
     t.same(
       sequences,
       sequences.toSorted((a, b) => a - b),
     );
-    t.same(new Set(lane?.slice(1).map((row) => row.state)), new Set(['held']));
-    t.equal(lane?.[0]?.state, 'pending');
+    t.same(new Set(sameKey?.slice(1).map((row) => row.state)), new Set(['held']));
+    t.equal(sameKey?.[0]?.state, 'pending');
   }
 });
 
