@@ -26,10 +26,10 @@ tools: $(installed) ## run the slow tests: those of the tools and of the docs pa
 dev: $(installed) ## run the service, and start it again whenever its code changes
 	@$(node) --watch src/main.ts
 
-generate: $(installed) ## write generated/ from the contract and the migrations
+generate: $(installed) ## write generated/ from the contract, the migrations and the SQL of src/
 	@$(node) scripts/generate.ts
 
-lint: $(installed) ## check the contract, code style and types
+lint: $(installed) ## check the contract, code style, imports and types
 	redocly lint openapi/openapi.yaml --config scripts/lint-contract/redocly.yaml
 	biome check .
 	depcruise src --config scripts/lint-imports/dependency-cruiser.cjs

@@ -2614,21 +2614,8 @@ with
         "item"."external_id"
       ) is distinct from (
         case
-          when 'category_id' = any ($1::text[]) then coalesce(
-            (
-              select
-                category_id
-              from
-                category
-              where
-                category_id = $2::bigint
-                and menu_id = $3::bigint
-                and account_id = $4::bigint
-              for key share
-            ),
-            $2::bigint
-          )
-          else item.category_id
+          when 'category_id' = any ($1::text[]) then $2::bigint
+          else "item"."category_id"
         end,
         case
           when 'name' = any ($1::text[]) then $5::text
@@ -2927,19 +2914,19 @@ from
 -- items.updateItem.current
 -- $1 present text[]
 -- $2 category_id bigint
--- $3 menu_id bigint
--- $4 account_id bigint
--- $5 name text
--- $6 description text
--- $7 price numeric
--- $8 photo_url text
--- $9 allergens text[]
--- $10 dietary_tags text[]
--- $11 is_available boolean
--- $12 unavailable_until timestamptz
--- $13 sort_order integer
--- $14 external_id text
--- $15 item_id bigint
+-- $3 name text
+-- $4 description text
+-- $5 price numeric
+-- $6 photo_url text
+-- $7 allergens text[]
+-- $8 dietary_tags text[]
+-- $9 is_available boolean
+-- $10 unavailable_until timestamptz
+-- $11 sort_order integer
+-- $12 external_id text
+-- $13 item_id bigint
+-- $14 menu_id bigint
+-- $15 account_id bigint
 -- $16 location_ids bigint[]
 select
   '"' || "item"."version" || case
@@ -2992,70 +2979,57 @@ select
     "item"."external_id"
   ) is distinct from (
     case
-      when 'category_id' = any ($1::text[]) then coalesce(
-        (
-          select
-            category_id
-          from
-            category
-          where
-            category_id = $2::bigint
-            and menu_id = $3::bigint
-            and account_id = $4::bigint
-          for key share
-        ),
-        $2::bigint
-      )
-      else item.category_id
+      when 'category_id' = any ($1::text[]) then $2::bigint
+      else "item"."category_id"
     end,
     case
-      when 'name' = any ($1::text[]) then $5::text
+      when 'name' = any ($1::text[]) then $3::text
       else "item"."name"
     end,
     case
-      when 'description' = any ($1::text[]) then $6::text
+      when 'description' = any ($1::text[]) then $4::text
       else "item"."description"
     end,
     case
-      when 'price' = any ($1::text[]) then $7::numeric
+      when 'price' = any ($1::text[]) then $5::numeric
       else "item"."price"
     end,
     case
-      when 'photo_url' = any ($1::text[]) then $8::text
+      when 'photo_url' = any ($1::text[]) then $6::text
       else "item"."photo_url"
     end,
     case
-      when 'allergens' = any ($1::text[]) then $9::text[]
+      when 'allergens' = any ($1::text[]) then $7::text[]
       else "item"."allergens"
     end,
     case
-      when 'dietary_tags' = any ($1::text[]) then $10::text[]
+      when 'dietary_tags' = any ($1::text[]) then $8::text[]
       else "item"."dietary_tags"
     end,
     case
-      when 'is_available' = any ($1::text[]) then $11::boolean
-      when $12::timestamptz is not null then false
+      when 'is_available' = any ($1::text[]) then $9::boolean
+      when $10::timestamptz is not null then false
       else item.is_available
       or coalesce("item"."unavailable_until" <= now(), false)
     end,
     case
       when case
-        when 'is_available' = any ($1::text[]) then $11::boolean
-        when $12::timestamptz is not null then false
+        when 'is_available' = any ($1::text[]) then $9::boolean
+        when $10::timestamptz is not null then false
         else item.is_available
         or coalesce("item"."unavailable_until" <= now(), false)
       end then null
-      when 'unavailable_until' = any ($1::text[]) then $12::timestamptz
+      when 'unavailable_until' = any ($1::text[]) then $10::timestamptz
       else case
         when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
       end
     end,
     case
-      when 'sort_order' = any ($1::text[]) then $13::integer
+      when 'sort_order' = any ($1::text[]) then $11::integer
       else "item"."sort_order"
     end,
     case
-      when 'external_id' = any ($1::text[]) then $14::text
+      when 'external_id' = any ($1::text[]) then $12::text
       else "item"."external_id"
     end
   ) as "differs"
@@ -3064,11 +3038,11 @@ from
 where
   (
     (
-      "item"."item_id" = $15::bigint
-      and "item"."menu_id" = $3::bigint
+      "item"."item_id" = $13::bigint
+      and "item"."menu_id" = $14::bigint
     )
     and (
-      "item"."account_id" = $4::bigint
+      "item"."account_id" = $15::bigint
       and (
         $16::bigint[] is null
         or "item"."location_id" = any ($16::bigint[])

@@ -60,11 +60,11 @@ def before_call(context, case, kwargs):
         aim_at_a_record(case)
     key = (case.headers or {}).get("Idempotency-Key")
     if isinstance(key, str) and re.fullmatch(r"[\x20-\x7e]{1,128}", key):
-        # A key that came before would be answered with what was answered then.
+        # A key that came before would be returned with what was returned then.
         case.headers["Idempotency-Key"] = f"{key[:90]}-{uuid.uuid4()}"
 
 
-# Ids that belong together, as answers showed them, by their names: chance alone would hardly find an item in its menu.
+# Ids that belong together, as responses showed them, by their names: chance alone would hardly find an item in its menu.
 families = defaultdict(lambda: deque(maxlen=50))
 chance = random.Random(1)
 
@@ -86,7 +86,7 @@ id_names = {"location_id", "menu_id", "category_id", "item_id", "webhook_id", "d
 
 
 def note_records(case, response):
-    """Remembers the records of an answer; forgets one that is gone."""
+    """Remembers the records of a response; forgets one that is gone."""
     if response.status_code in (204, 404):
         for members in families.values():
             for gone in [family for family in members if case.path_parameters.items() <= family.items()]:
@@ -125,7 +125,7 @@ UNSAYABLE = [
 @schemathesis.hook
 def filter_failure(context, failure, case, response):
     """Drops what UNSAYABLE names, and little else."""
-    # After 30 refusals in a minute, a missing or false token is answered 429 in place of 401: refused all the same.
+    # After 30 refusals in a minute, a missing or false token is returned 429 in place of 401: refused all the same.
     if isinstance(failure, IgnoredAuth):
         return "got `429 " not in failure.message
     if isinstance(failure, MissingHeaderNotRejected):
@@ -147,9 +147,9 @@ def filter_failure(context, failure, case, response):
     return True
 
 
-# What was answered, for the report of main.ts.
+# What was returned, for the report of main.ts.
 lock = Lock()
-answers = defaultdict(Counter)
+responses = defaultdict(Counter)
 refused = defaultdict(Counter)
 
 
@@ -157,14 +157,14 @@ refused = defaultdict(Counter)
 def after_call(context, case, response):
     if response.request.method == case.operation.method.upper():
         with lock:
-            answers[operation_id(case)][str(response.status_code)] += 1
+            responses[operation_id(case)][str(response.status_code)] += 1
         note_records(case, response)
 
 
 @atexit.register
 def report():
     with open(os.environ["CONFORMANCE_REPORT"], "w", encoding="utf-8") as file:
-        json.dump({"answers": answers, "refused": refused}, file)
+        json.dump({"responses": responses, "refused": refused}, file)
 
 
 def operation_id(case):

@@ -163,7 +163,7 @@ async function prepare(
     environment: {
       CONFORMANCE_CLIENT: JSON.stringify({ client_id: owner.client_id, client_secret: owner.client_secret }),
       CONFORMANCE_RECEIVER: receiver,
-      CONFORMANCE_REPORT: join(scratch, 'answers.json'),
+      CONFORMANCE_REPORT: join(scratch, 'responses.json'),
       PATH: process.env['PATH'] ?? '',
       PYTHONDONTWRITEBYTECODE: '1',
       PYTHONUNBUFFERED: '1',

@@ -33,8 +33,10 @@ export interface StatementText {
   text: string;
   /** In the order of $1, $2, … */
   parameters: { name: string; type: string }[];
-  /** Values whose conditions are left out when they are not given. */
+  /** Values whose conditions are left out when they are absent; the text has them all. */
   filters: readonly string[];
+  /** The text with the conditions of these filters alone. */
+  textWith: (present: readonly string[]) => string;
 }
 
 /**
@@ -46,33 +48,35 @@ export function statement<Values extends object, Row>(
   name: string,
   write: (p: Param<Values>) => Query<Row>,
 ): Statement<Values, Row> {
-  return register(compile(name, write), []);
+  const compiled = compile(name, write);
+  return register(compiled, [], () => compiled.text);
 }
 
 /**
  * A statement with optional conditions. Each set of filters that callers use is a prepared statement of its own, so
  * that the planner sees the conditions that count and no others.
- * @param filters names of values; one that is undefined is not given, and `write` leaves its condition out.
+ * @param filters names of values; `write` gets those that are not undefined, and leaves the other conditions out.
  */
 export function filteredStatement<Values extends object, Row, Filter extends keyof Values & string>(
   name: string,
   filters: readonly Filter[],
-  write: (p: Param<Required<Values>>, given: readonly Filter[]) => Query<Row>,
+  write: (p: Param<Required<Values>>, present: readonly Filter[]) => Query<Row>,
 ): Statement<Values, Row> {
-  register(
-    compile<Required<Values>>(name, (p) => write(p, filters)),
-    filters,
-  );
+  const compileWith = (name: string, present: readonly Filter[]) =>
+    compile<Required<Values>>(name, (p) => write(p, present));
+  register(compileWith(name, filters), filters, (present) => {
+    const wanted = filters.filter((filter) => present.includes(filter));
+    return compileWith(name, wanted).text;
+  });
   const variants = new Map<string, Statement<Values, Row>>();
   return (database, values) => {
-    const given = filters.filter((filter) => values[filter] !== undefined);
-    const key = given.join();
-    let variant = variants.get(key);
+    const present = filters.filter((filter) => values[filter] !== undefined);
+    // A digit for each filter: PostgreSQL tells prepared statements apart by the first 63 bytes of their names.
+    const variantName = `${name}/${filters.map((filter) => (present.includes(filter) ? 1 : 0)).join('')}`;
+    let variant = variants.get(variantName);
     if (!variant) {
-      // PostgreSQL tells prepared statements apart by the first 63 bytes of their names.
-      const variantName = `${name}/${variants.size + 1}`;
-      variant = execution(compile<Required<Values>>(variantName, (p) => write(p, given)));
-      variants.set(key, variant);
+      variant = execution(compileWith(variantName, present));
+      variants.set(variantName, variant);
     }
     return variant(database, values);
   };
@@ -94,15 +98,12 @@ interface Compiled {
 function register<Values extends object, Row>(
   compiled: Compiled,
   filters: readonly string[],
+  textWith: StatementText['textWith'],
 ): Statement<Values, Row> {
   const { name, text, parameters } = compiled;
   if (registered.has(name)) throw new Error(`there are two statements named ${name}`);
-  registered.set(name, {
-    name,
-    text,
-    parameters: parameters.map(({ name, type }) => ({ name, type })),
-    filters,
-  });
+  const named = parameters.map(({ name, type }) => ({ name, type }));
+  registered.set(name, { name, text, parameters: named, filters, textWith });
   return execution(compiled);
 }
 

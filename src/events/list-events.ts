@@ -59,7 +59,7 @@ const conditions: Record<keyof Filters, (p: Param<Required<Values>>) => RawBuild
 const selectEvents = filteredStatement<Values, ListRow<WebhookPayload>, keyof Filters>(
   'events.listEvents',
   ['granted', 'type', 'location_id', 'menu_id'],
-  (p, given) => {
+  (p, present) => {
     const position = sql`(${p('transaction_id', 'xid8')}, ${p('sequence', 'bigint')})`;
     return build
       .selectFrom('event')
@@ -70,7 +70,7 @@ const selectEvents = filteredStatement<Values, ListRow<WebhookPayload>, keyof Fi
       .where('account_id', '=', p('account_id', 'bigint'))
       .where(sql<boolean>`(transaction_id, sequence) > ${position}`)
       .where(sql<boolean>`transaction_id < pg_snapshot_xmin(pg_current_snapshot())`)
-      .where((eb) => eb.and(given.map((filter) => conditions[filter](p))))
+      .where((eb) => eb.and(present.map((filter) => conditions[filter](p))))
       .orderBy('transaction_id')
       .orderBy('sequence')
       .limit(p('limit', 'bigint'));

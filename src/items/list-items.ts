@@ -35,14 +35,14 @@ const conditions: Record<Filter, (p: Param<Required<Values>>) => RawBuilder<bool
 const selectItems = filteredStatement<Values, ListRow<Item>, Filter>(
   'items.listItems',
   Object.keys(conditions) as Filter[],
-  (p, given) =>
+  (p, present) =>
     build
       .selectFrom('item')
       .select(['item_id as id', itemJson().as('resource')])
       .where('menu_id', '=', p('menu_id', 'bigint'))
       .where(withinReach(p, 'item'))
       .where('item_id', '>', p('after', 'bigint'))
-      .where((eb) => eb.and(given.map((filter) => conditions[filter](p))))
+      .where((eb) => eb.and(present.map((filter) => conditions[filter](p))))
       .orderBy('item_id')
       .limit(p('limit', 'bigint')),
 );

@@ -43,11 +43,12 @@ const update = partialUpdate<ItemKey, ItemUpdate, Item>({
   require: requireItem,
   eventTypes: itemEventTypes(),
   previous: previousFields(),
-  next: nextItem,
+  next: nextAvailability,
+  assign: lockedCategory,
 });
 
-/** What the columns become that depend on more than their own field. */
-function nextItem(p: Param<ItemKey & Fields<ItemUpdate>>): NextValues {
+/** What becomes of the availability, where each field depends on the other. */
+function nextAvailability(p: Param<ItemKey & Fields<ItemUpdate>>): NextValues {
   const until = p('unavailable_until', 'timestamptz');
   // A later change of the availability ends an earlier "until".
   const is_available = sql<boolean>`case
@@ -58,11 +59,16 @@ function nextItem(p: Param<ItemKey & Fields<ItemUpdate>>): NextValues {
     when ${is_available} then null
     when ${isPresent(p, 'unavailable_until')} then ${until}
     else ${pendingReturn()} end`;
-  // Locked here, before the item, as every write locks. By its foreign key it would be locked last, after the menu.
+  return { is_available, unavailable_until };
+}
+
+// The new category is locked here, before the item, as every write locks. By its foreign key it would be locked last,
+// after the menu.
+function lockedCategory(p: Param<ItemKey & Fields<ItemUpdate>>): NextValues {
   const category_id = sql`case when ${isPresent(p, 'category_id')} then coalesce(
     (select category_id from category
       where category_id = ${p('category_id', 'bigint')} and menu_id = ${p('menu_id', 'bigint')}
         and account_id = ${p('account_id', 'bigint')} for key share),
     ${p('category_id', 'bigint')}) else item.category_id end`;
-  return { is_available, unavailable_until, category_id };
+  return { category_id };
 }

@@ -23,16 +23,16 @@ type Values = PageRequest & Reach & { location_id?: number | undefined; is_activ
 const selectMenus = filteredStatement<Values, ListRow<Menu>, 'location_id' | 'is_active'>(
   'menus.listMenus',
   ['location_id', 'is_active'],
-  (p, given) =>
+  (p, present) =>
     build
       .selectFrom('menu')
       .select(['menu_id as id', menuJson().as('resource')])
       .where(withinReach(p, 'menu'))
       .where('menu_id', '>', p('after', 'bigint'))
-      .$if(given.includes('location_id'), (menus) =>
+      .$if(present.includes('location_id'), (menus) =>
         menus.where('location_id', '=', p('location_id', 'bigint')),
       )
-      .$if(given.includes('is_active'), (menus) => menus.where('is_active', '=', p('is_active', 'boolean')))
+      .$if(present.includes('is_active'), (menus) => menus.where('is_active', '=', p('is_active', 'boolean')))
       .orderBy('menu_id')
       .limit(p('limit', 'bigint')),
 );

@@ -41,6 +41,8 @@ export interface UpdateSpec<Key extends Reach, Body, T> {
   previous?: RawBuilder<AnyJson | null>;
   /** Columns that become something else than what the body says. */
   next?: (p: Param<Key & Fields<Body>>) => NextValues;
+  /** What is assigned in place of what `next` compares with, where the assignment does more than that. */
+  assign?: (p: Param<Key & Fields<Body>>) => NextValues;
   /** Raised by each change beside `version`; then no menu has to be touched. */
   contentVersion?: boolean;
 }
@@ -107,7 +109,9 @@ function updateStatement<Key extends Reach, Body, T>(
     const next = nextValues(spec, p);
     return sql<ChangeRow<T> & Shown<T>>`
       update ${table} set ${sql.join([
-        ...Object.entries(next).map(([field, value]) => sql`${sql.ref(field)} = ${value}`),
+        ...Object.entries({ ...next, ...spec.assign?.(p) }).map(
+          ([field, value]) => sql`${sql.ref(field)} = ${value}`,
+        ),
         ...raised.map((column) => sql`${sql.ref(column)} = ${table}.${sql.ref(column)} + 1`),
         sql`updated_at = clock_timestamp()`,
       ])}

@@ -34,13 +34,13 @@ const conditions: Record<Filter, (p: Param<Required<Values>>) => RawBuilder<bool
 const selectDeliveries = filteredStatement<Values, ListRow<Delivery>, Filter>(
   'webhooks.listDeliveries',
   Object.keys(conditions) as Filter[],
-  (p, given) =>
+  (p, present) =>
     build
       .selectFrom('delivery')
       .select(['delivery_id as id', deliveryJson().as('resource')])
       .where('webhook_id', '=', p('webhook_id', 'bigint'))
       .where('account_id', '=', p('account_id', 'bigint'))
-      .where((eb) => eb.and(given.map((filter) => conditions[filter](p))))
+      .where((eb) => eb.and(present.map((filter) => conditions[filter](p))))
       .orderBy('delivery_id', 'desc')
       .limit(p('limit', 'bigint')),
 );

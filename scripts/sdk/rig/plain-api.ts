@@ -11,9 +11,9 @@ export async function plainApi(origin: string, client: Credentials): Promise<Pla
   const authorization = `Bearer ${await fetchToken(origin, client)}`;
   const base = `${origin}/api/v1`;
   return {
-    get: (path) => reply(`${base}${path}`, { headers: { authorization } }),
+    get: (path) => fetchJson(`${base}${path}`, { headers: { authorization } }),
     send: (method, path, body) =>
-      reply(`${base}${path}`, {
+      fetchJson(`${base}${path}`, {
         method,
         headers: { authorization, 'content-type': 'application/json' },
         body: JSON.stringify(body),
@@ -21,7 +21,7 @@ export async function plainApi(origin: string, client: Credentials): Promise<Pla
   };
 }
 
-async function reply<T>(url: string, init: RequestInit): Promise<T> {
+async function fetchJson<T>(url: string, init: RequestInit): Promise<T> {
   const response = await fetch(url, init);
   if (response.ok) return (await response.json()) as T;
   throw new Error(`${init.method ?? 'GET'} ${url}: ${response.status} ${await response.text()}`);
