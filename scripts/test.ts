@@ -78,7 +78,13 @@ async function runAll(): Promise<FileResult[]> {
     CONTRACT_COVERAGE: coverage,
   };
   const results: FileResult[] = [];
-  const options = { processes: availableParallelism(), env, signal: interrupted.signal };
+  const options = {
+    processes: availableParallelism(),
+    env,
+    // A file's own test times out before that, unless something blocks its process.
+    patienceSeconds: 300,
+    signal: interrupted.signal,
+  };
   await runFiles(files, options, (result) => {
     results.push(result);
     if (result.failed > 0) console.log(result.report);

@@ -1,5 +1,7 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createInterface } from 'node:readline';
+import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type FileEnd, readFileEnd } from './protocol.ts';
 
@@ -14,6 +16,8 @@ export interface FileResult extends FileEnd {
 export interface PoolOptions {
   processes: number;
   env: NodeJS.ProcessEnv;
+  /** A process that is silent about its file for longer is killed. */
+  patienceSeconds: number;
   /** Stops the run. */
   signal: AbortSignal;
 }
@@ -49,17 +53,17 @@ interface TestProcess {
   stop(): Promise<void>;
 }
 
-// The file's own test times out before that, unless something blocks the process.
-const hangSeconds = 300;
 const program = fileURLToPath(new URL('process.ts', import.meta.url));
 
-function startProcess({ env, signal }: PoolOptions): TestProcess {
+function startProcess({ env, patienceSeconds, signal }: PoolOptions): TestProcess {
   const child = spawn(process.execPath, [program], { env, stdio: ['pipe', 'pipe', 'inherit'] });
   const kill = () => child.kill('SIGKILL');
   signal.addEventListener('abort', kill);
-  const exit = new Promise<string>((resolve) =>
-    child.once('close', (status, signal) => resolve(`its process ended with ${signal ?? status}`)),
-  );
+  const exit = once(child, 'exit').then(async ([status, signal]) => {
+    // What it has printed comes first, but something it has started may keep the pipe open.
+    await Promise.race([once(child, 'close'), pause(1_000)]);
+    return `its process ended with ${signal ?? status}`;
+  });
   child.stdin.on('error', () => {});
   let heard: (line: string) => void = () => {};
   createInterface(child.stdout).on('line', (line) => heard(line));
@@ -76,7 +80,7 @@ function startProcess({ env, signal }: PoolOptions): TestProcess {
         };
       });
       child.stdin.write(`${file}\n`);
-      const timer = setTimeout(kill, hangSeconds * 1_000);
+      const timer = setTimeout(kill, patienceSeconds * 1_000);
       const outcome = await Promise.race([told, exit]);
       clearTimeout(timer);
       const seconds = (performance.now() - started) / 1_000;
