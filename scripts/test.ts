@@ -1,6 +1,6 @@
 /**
  * Runs the tests on a Postgres of their own: `npm test`, or `npm test -- test/items/toggle-item.test.ts`. The whole
- * suite also shows which documented answers no test has seen, and fails when there is one. The tests of tools, in
+ * suite also shows which documented responses no test has seen, and fails when there is one. The tests of tools, in
  * test/tools/, take minutes and have a run of their own: `make tools`.
  */
 import { existsSync, readFileSync, statfsSync } from 'node:fs';

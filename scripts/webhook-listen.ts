@@ -60,7 +60,7 @@ function readSecret(secret: string): Webhook {
   try {
     if (secret.startsWith('whsec_')) return new Webhook(secret);
   } catch {
-    // Not base64: the same fault.
+    // Not base64: the same error.
   }
   throw new UsageError('--secret must be whsec_ and base64, as createWebhook returned it');
 }
@@ -95,15 +95,15 @@ async function receive(
 
 /** The event, or why it is not believed. */
 function verified(body: string, { headers }: IncomingMessage, webhooks: Webhook[]): Event | string {
-  let fault = '';
+  let wrong = '';
   for (const webhook of webhooks) {
     try {
       return webhook.verify(body, headers as Record<string, string>) as Event;
     } catch (error) {
-      fault = (error as Error).message;
+      wrong = (error as Error).message;
     }
   }
-  return fault;
+  return wrong;
 }
 
 function told(event: Event | string, seen: Map<string, number>): string {

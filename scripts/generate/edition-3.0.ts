@@ -1,6 +1,6 @@
 /**
  * The contract as OpenAPI 3.0.3, for generators that do not read 3.1. It says the same about every request and
- * answer, but for what 3.0 cannot say: see the rules below.
+ * response, but for what 3.0 cannot say: see the rules below.
  */
 type Json = null | boolean | number | string | Json[] | Node;
 interface Node {
@@ -14,8 +14,8 @@ interface Document extends Node {
 }
 
 /**
- * - Webhooks do not exist in 3.0; the payload schemas stay, as the event feed answers with them.
- * - A property that is always `null` has no type in 3.0 and is left out; answers may have fields not listed.
+ * - Webhooks do not exist in 3.0; the payload schemas stay, as the event feed returns them.
+ * - A property that is always `null` has no type in 3.0 and is left out; responses may have fields not listed.
  * - `null` is `nullable`, a constant is an enumeration of one value.
  * - 3.0 ignores what stands beside a `$ref`: a scalar is written out, an object or enumeration is referred to
  *   inside `allOf`, so that generators keep its name.

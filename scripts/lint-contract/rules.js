@@ -16,13 +16,13 @@ export default function menuManagementRules() {
         'property-described': PropertyDescribed,
         'property-example': PropertyExample,
         'request-object-closed': RequestObjectClosed,
-        'answer-object-open': AnswerObjectOpen,
+        'response-object-open': ResponseObjectOpen,
       },
     },
   };
 }
 
-/** Each POST but that of the token endpoint, which has no client yet, takes an Idempotency-Key and may answer 409. */
+/** Each POST but that of the token endpoint, which has no client yet, takes an Idempotency-Key and may return 409. */
 function OperationIdempotencyKey() {
   return inPaths((operation, ctx) => {
     if (ctx.key !== 'post' || operation.operationId === 'issueToken') return;
@@ -78,7 +78,7 @@ function OperationTells() {
   });
 }
 
-/** Who deprecates an operation says since when, until when it answers, and where to read what to use instead. */
+/** Who deprecates an operation says since when, until when it is served, and where to read what to use instead. */
 function OperationDeprecationDated() {
   return inPaths((operation, ctx) => {
     const { deprecated, 'x-deprecation': told } = operation;
@@ -98,7 +98,7 @@ function OperationDeprecationDated() {
   });
 }
 
-/** Each error answer is `application/problem+json` with the schema Error; issueToken may also use OAuthError. */
+/** Each error response is `application/problem+json` with the schema Error; issueToken may also use OAuthError. */
 function ErrorIsProblem() {
   return inPaths((operation, ctx) => {
     for (const [status, response] of Object.entries(operation.responses ?? {})) {
@@ -176,8 +176,8 @@ function RequestObjectClosed() {
   );
 }
 
-/** All other objects may gain fields: a client generated from a closed schema would refuse an answer that did. */
-function AnswerObjectOpen() {
+/** All other objects may gain fields: a client generated from a closed schema would refuse a response that did. */
+function ResponseObjectOpen() {
   return eachObject((schema, isRequested) =>
     !isRequested && schema.additionalProperties === false
       ? 'An object that only responses contain must not have `additionalProperties: false`.'

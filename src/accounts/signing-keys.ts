@@ -7,7 +7,7 @@ import { build, type Param, statement } from '../db/statement.ts';
 export interface SigningKeys {
   /** The newest key, which signs; PEM. */
   readonly current: { kid: string; privateKey: string };
-  /** The public key in PEM, also when another process has made it since. */
+  /** The public key in PEM, also when another process has created it since. */
   publicKey(kid: string | undefined): Promise<string | undefined>;
   /** The public keys as a JWK Set (RFC 7517). */
   jwks(): { keys: JsonWebKey[] };

@@ -14,7 +14,7 @@ export function isUnavailable(thrown: unknown): boolean {
   return sqlStates.test(code) || systemErrors.test(code) || brokenConnections.test(message);
 }
 
-/** Whether an error says that the database answers but writes nothing: it is read-only, or its disk is full. */
+/** Whether an error says that the database responds but writes nothing: it is read-only, or its disk is full. */
 export function refusesWrites(thrown: unknown): boolean {
   return /^(25006|53100)$/.test((thrown as { code?: string }).code ?? '');
 }

@@ -39,7 +39,7 @@ export function authenticate(
     const caller = await identify(request, parts);
     if (!caller) {
       await parts.limits.countFailedAuthentication(request);
-      // RFC 6750, section 3.1: who sent no bearer token is told of none.
+      // RFC 6750, section 3.1: a request without a bearer token gets no error code.
       throw /^Bearer /i.test(request.headers.authorization ?? '')
         ? unauthorized('The access token is invalid or expired, or its client is disabled.', 'invalid_token')
         : unauthorized('Send an access token: Authorization: Bearer <ACCESS_TOKEN>.', 'unauthorized');

@@ -30,7 +30,7 @@ export function badRequest(detail: string): ApiError {
   return new ApiError(400, 'Bad Request', 'bad_request', detail);
 }
 
-/** RFC 6750, section 3: without credentials no error code is told. */
+/** RFC 6750, section 3: without credentials the challenge has no error code. */
 export function unauthorized(detail: string, code: 'unauthorized' | 'invalid_token'): ApiError {
   const challenge =
     code === 'unauthorized' ? 'Bearer' : `Bearer error="invalid_token", error_description="${detail}"`;

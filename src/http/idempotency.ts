@@ -133,6 +133,7 @@ async function outcomeOf(
   }
 }
 
+// As rows of earlier releases have it.
 type StoredForm = { answer: OperationResponse } | { refusal: Omit<ApiError, 'message'> & { detail: string } };
 
 function storedForm(outcome: OperationResponse | ApiError): StoredForm {

@@ -16,7 +16,7 @@ export interface ListRow<T> {
 /**
  * Reads `limit` and `cursor`. A cursor is the last id seen, so pages neither skip nor repeat a record while
  * others write.
- * @throws 422 for a cursor that no response has given.
+ * @throws 422 for a cursor that no response has contained.
  */
 export function pageRequest(query: { limit?: number; cursor?: string }): PageRequest {
   const limit = (query.limit ?? 100) + 1;
@@ -26,7 +26,7 @@ export function pageRequest(query: { limit?: number; cursor?: string }): PageReq
 
 /**
  * The id in a cursor.
- * @throws 422 for one without this form, which no response has given.
+ * @throws 422 for one without this form, which no response has contained.
  */
 export function readCursor(cursor: string, form: RegExp): string {
   const id = /^[A-Za-z0-9_-]{2,64}$/.test(cursor) ? Buffer.from(cursor, 'base64url').toString() : '';

@@ -15,7 +15,7 @@ import {
   unsupportedMediaType,
 } from './errors.ts';
 
-/** Fastify's error handler: whatever was thrown becomes a response that tells nothing internal. */
+/** Fastify's error handler: whatever was thrown becomes a response that reveals nothing internal. */
 export function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (thrown instanceof OAuthFailure) return sendOAuthFailure(thrown, reply);
   let error = translate(thrown, request);

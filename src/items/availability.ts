@@ -35,7 +35,7 @@ export function absenceErrors(
 }
 
 /**
- * Whether the update of an item has switched it: as the last event told, or as readers saw it. The two differ from the
+ * Whether the update of an item has switched it: as the last event said, or as readers saw it. The two differ from the
  * moment an absence is over until that is written down.
  */
 export function hasSwitched(): RawBuilder<boolean> {

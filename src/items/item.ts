@@ -52,7 +52,7 @@ export const itemDefaults = {
   external_id: null,
 };
 
-/** The fields of a row of `item`, with its availability as it is stored, which is what the last event told. */
+/** The fields of a row of `item`, with its availability as it is stored, which is what the last event said. */
 function storedItem(row: string) {
   const item = columns('item', row);
   return {

@@ -18,7 +18,7 @@ export async function createMenu(call: Call<'createMenu'>): Promise<Reply<'creat
     external_id: body.external_id ?? null,
     request_id: requestId,
   });
-  // Whether the location exists elsewhere is not told.
+  // Whether the location exists elsewhere is not revealed.
   if (!menu) {
     throw parameterError([{ field: '/location_id', code: 'not_found', message: 'is not accessible' }]);
   }

@@ -3,7 +3,7 @@ import ipaddr from 'ipaddr.js';
 import { defaultDataDir } from '../embedded/server.ts';
 import { isEncryptionKey } from './encryption-key.ts';
 
-/** Everything the service can be told from outside; made once, at the process edge. */
+/** Everything that is configured from outside; read once, at the process edge. */
 export interface Config {
   port: number;
   host: string;

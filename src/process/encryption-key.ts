@@ -8,7 +8,7 @@ export function isEncryptionKey(text: string): boolean {
 }
 
 /**
- * The key that is kept in the data directory, so that the embedded default needs no set-up; made when missing.
+ * The key that is kept in the data directory, so that the embedded default needs no set-up; created when missing.
  * @returns 32 bytes.
  * @throws an Error of one line when the directory cannot be used or the file does not hold a key.
  */

@@ -34,7 +34,7 @@ export async function requireUsable(
 
 type Wanted = Reach & { wanted_locations: number[]; wanted_menus: number[] };
 
-/** Ids that the caller cannot filter by; whether they exist elsewhere is not told. */
+/** Ids that the caller cannot filter by; whether they exist elsewhere is not revealed. */
 async function foreignIds(database: Database, wanted: Wanted): Promise<FieldError[]> {
   if (wanted.wanted_locations.length + wanted.wanted_menus.length === 0) return [];
   const [found] = await selectKnown(database, wanted);

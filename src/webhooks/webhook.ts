@@ -35,7 +35,7 @@ export function webhookJson(row = 'webhook'): RawBuilder<Json<Webhook>> {
   });
 }
 
-/** With the secret that is told once. It is added here, so that the database never sees it in clear. */
+/** With the secret, which is shown once. It is added here, so that the database never sees it in clear. */
 export function withSecret(webhook: Json<Webhook>, secret: string): Json<WebhookWithSecret> {
   return `${webhook.slice(0, -1)},"secret":${JSON.stringify(secret)}}` as Json<WebhookWithSecret>;
 }

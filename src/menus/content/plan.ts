@@ -7,9 +7,9 @@ import type { CategoryMatch, ItemMatch, Matches } from './match.ts';
 
 type Schemas = components['schemas'];
 
-/** A category as the document wants it; `category_id` is null when it is to be made. */
+/** A category as the document wants it; `category_id` is null when it is to be created. */
 export type CategoryRow = Omit<StoredCategory, 'category_id'> & { category_id: number | null };
-/** An item as the document wants it; `item_id` is null when it is to be made. */
+/** An item as the document wants it; `item_id` is null when it is to be created. */
 export type ItemRow = Omit<StoredItem, 'item_id' | 'category_id'> & {
   item_id: number | null;
   category: Schemas['CategoryReference'];

@@ -31,7 +31,7 @@ export interface DispatcherOptions {
   log: FastifyBaseLogger;
   /** The wait after the n-th failed attempt in ms; null when it was the last. */
   retryDelay?: typeof nextDelayMs;
-  /** Is told of each attempt, whose outcome is then written. */
+  /** Called with each attempt before its outcome is written. */
   observe?: (outcome: Outcome) => void;
   /** Attempts under way in this process, and at one endpoint, at most. */
   concurrency?: number;

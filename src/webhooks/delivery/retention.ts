@@ -10,7 +10,7 @@ import type { Database } from '../../db/database.ts';
 import { build, type Param, statement } from '../../db/statement.ts';
 
 export interface Sweep {
-  /** Sweeps one batch of each kind; tells whether this pass goes on. */
+  /** Sweeps one batch of each kind; says whether this pass goes on. */
   next(): Promise<boolean>;
 }
 
@@ -69,7 +69,7 @@ const removeOrphans = statement(
     returning delivery_id`,
 );
 
-/** Tells where the batch ended; null at the end of the pass. */
+/** Says where the batch ended; null at the end of the pass. */
 const removeDeliveries = statement(
   'webhooks.retention.removeDeliveries',
   (p: Param<Batch<number>>) => sql<{ last: number | null }>`
