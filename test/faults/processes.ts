@@ -83,11 +83,9 @@ function addressOf(child: ChildProcess): Promise<string> {
   });
 }
 
-// The runner's hooks in NODE_OPTIONS are for test files alone.
 function spawn(t: Test, file: string, env: Record<string, string>): Process {
-  const { NODE_OPTIONS: _, ...inherited } = process.env;
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
-    env: { ...inherited, ...env },
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const kill = async () => {

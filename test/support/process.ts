@@ -125,8 +125,7 @@ export function environmentOf({ host = '', port, user, database }: pg.PoolConfig
   };
 }
 
-// A process group of its own, as a shell gives one; none of the settings of whoever runs the tests, and none of
-// the hooks that tap puts into every Node below it.
+// A process group of its own, as a shell gives one, and none of the settings of whoever runs the tests.
 function launch(t: Test, [program = '', ...args]: string[], env: Record<string, string>, cwd = root) {
   const child = spawn(program, args, {
     cwd,
