@@ -4,7 +4,7 @@
  * test/tools/, take minutes and have a run of their own: `make tools`.
  */
 import { existsSync, readFileSync, statfsSync } from 'node:fs';
-import { glob, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, glob, mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { operations } from '../generated/operations.ts';
@@ -33,8 +33,12 @@ const files =
     ? wanted
     : await Array.fromAsync(glob('test/**/*.test.ts', { exclude: ['test/tools/**'] }));
 // A database is some 300 files. To copy and drop one takes a third of the time in memory, and nothing need survive.
-process.env['TMPDIR'] ??= hasRoom('/dev/shm') ? '/dev/shm' : tmpdir();
-const scratch = await mkdtemp(join(tmpdir(), 'menus-tests-'));
+const memory = '/dev/shm';
+const place = process.env['TMPDIR'] ?? (hasRoom(memory) ? memory : tmpdir());
+const scratch = await mkdtemp(join(place, 'menus-tests-'));
+// Postgres may run as another user.
+await chmod(scratch, 0o755);
+process.env['TMPDIR'] = scratch;
 const coverage = join(scratch, 'contract-coverage.txt');
 const server = await startScratchPostgres();
 try {

@@ -198,7 +198,7 @@ t.test('the leftovers of an interrupted initialisation are replaced', async (t) 
 t.test('an initialisation that is killed half-way does not spoil the directory', async (t) => {
   const directory = join(temporary(t), 'data');
   const code = `import(${JSON.stringify(moduleUrl)}).then((m) => m.startEmbedded(${JSON.stringify(directory)}))`;
-  const service = spawn('env', node(code), { stdio: 'ignore' });
+  const service = spawn(process.execPath, running(code), { stdio: 'ignore' });
   for (let tries = 0; !unfinished(directory) && tries < 2000; tries++) await pause(5);
   service.kill('SIGKILL');
   await once(service, 'exit');
@@ -271,7 +271,7 @@ t.test('an ordinary user starts it as well', { skip: noOrdinaryUser() }, async (
 /** Why the test as another user cannot run. */
 function noOrdinaryUser(): string | false {
   if (!root) return 'all these tests ran as an ordinary user';
-  const { status } = spawnSync('env', node(`await import(${JSON.stringify(moduleUrl)})`), {
+  const { status } = spawnSync(process.execPath, running(`await import(${JSON.stringify(moduleUrl)})`), {
     ...nobody,
     cwd: '/',
   });
@@ -313,15 +313,19 @@ async function startService(t: Test, directory: string, code: string, account = 
     }
     ${code};
     console.log('ready');`;
-  const service = spawn('env', node(script), { ...account, cwd: '/', stdio: ['pipe', 'pipe', 'inherit'] });
+  const service = spawn(process.execPath, running(script), {
+    ...account,
+    cwd: '/',
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   t.teardown(() => service.kill());
   await once(service.stdout, 'data');
   return service;
 }
 
-/** Arguments of `env` for a Node that runs `code`, without the hooks that tap puts into every child. */
-function node(code: string): string[] {
-  return ['-u', 'NODE_OPTIONS', process.execPath, '--input-type=module', '-e', code];
+/** Arguments for a Node that runs `code`. */
+function running(code: string): string[] {
+  return ['--input-type=module', '-e', code];
 }
 
 function postmaster(): number {

@@ -75,11 +75,9 @@ export async function said(child: ChildProcess, message: unknown): Promise<void>
   }
 }
 
-// The runner's hooks in NODE_OPTIONS are for test files alone.
 function spawn(t: Test, file: string, env: Record<string, string>): Process {
-  const { NODE_OPTIONS: _, ...inherited } = process.env;
   const child = fork(fileURLToPath(new URL(file, import.meta.url)), {
-    env: { ...inherited, ...env },
+    env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const kill = async () => {
