@@ -9,7 +9,7 @@ export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 installed := node_modules/.package-lock.json
 
 .NOTPARALLEL:
-.PHONY: help start test tools dev generate lint audit breaking sdk conformance bench check current
+.PHONY: help start cluster test tools dev generate lint audit breaking portable sdk conformance chaos bench check current
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -17,11 +17,14 @@ help: ## list the targets
 start: $(installed) ## run the service, on its own database unless DATABASE_URL is set
 	@$(node) src/main.ts
 
-test: $(installed) ## run all tests but those of the tools
+cluster: $(installed) ## run it as many processes behind haproxy, with Redis, until Ctrl-C
+	@$(node) test/cluster/main.ts
+
+test: $(installed) ## run all tests but the slow ones
 	@$(node) scripts/test.ts
 
-tools: $(installed) ## run the slow tests: those of the tools and of the docs page
-	@$(node) scripts/test.ts test/tools/*.test.ts
+tools: $(installed) ## run the slow tests: of the tools, the docs page, many processes, upgrades and restores
+	@$(node) scripts/test.ts test/tools/*.test.ts test/procedures/*.test.ts test/cluster/*.test.ts
 
 dev: $(installed) ## run the service, and start it again whenever its code changes
 	@$(node) --watch src/main.ts
@@ -43,16 +46,25 @@ audit: $(installed) ## check both editions of the contract with Spectral and the
 breaking: $(installed) ## list changes that break clients of the released contract [REVISION=file]
 	@$(node) scripts/breaking.ts $(REVISION)
 
-sdk: $(installed) ## generate, compile and run clients in five languages [CLIENTS="go java"]
-	@$(node) scripts/sdk/main.ts $(CLIENTS)
+portable: $(installed) ## check that both editions mean the same to validators, a proxy and five engines of patterns
+	@$(node) scripts/portable/main.ts
+	@$(node) scripts/test.ts test/portable/*.test.ts
+
+sdk: $(installed) ## generate, compile and run clients in eight languages [CLIENTS="go java"]
+	@$(node) scripts/sdk/main.ts $(if $(CLIENTS),$(CLIENTS),$(if $(CI),--ci $(if $(RELEASE),,--changed)))
 
 conformance: $(installed) ## test the running service with Schemathesis, for about three minutes [MINUTES=30]
 	@$(node) scripts/conformance/main.ts $(if $(MINUTES),--minutes $(MINUTES))
 
+chaos: $(installed) ## break the service under load for two minutes, and check its word [MINUTES=60 SEED=1 | SOAK=1 OUT=dir]
+	@$(node) test/chaos/$(if $(SOAK),soak/)main.ts $(if $(MINUTES),--minutes $(MINUTES)) \
+	  $(if $(SOAK),$(if $(OUT),--out $(OUT)),$(if $(SEED),--seed $(SEED)))
+
 bench: $(installed) ## measure the API against the same SQL without the service
 	@$(node) scripts/bench/main.ts
 
-check: current lint audit breaking test tools conformance sdk ## everything CI runs
+check: $(installed) ## everything CI runs, and how long each target takes
+	@$(node) scripts/check.ts
 
 current: $(installed)
 	@$(node) scripts/generate.ts --check

@@ -17,14 +17,18 @@ export interface paths {
          *     after an outage. Only events of locations that this client can access are listed. Scope: `menus:read`. Safe to
          *     repeat.
          *
-         *     Read page by page until `next_cursor` is null, store the `id` of the last event, and continue later with
-         *     `after_event_id`. No event is ever skipped this way: an event is listed only after every write that began before
-         *     it has ended. A long-running write elsewhere in the same database server therefore delays this feed, but not
-         *     webhooks. In a rare race, changes of one record may be listed in a different order than they were made; `version`
-         *     gives the order.
+         *     Read page by page until `next_cursor` is null, store the `resume_cursor` of the last page, and continue later with
+         *     it as `cursor`; or store the `id` of the last event and continue with `after_event_id`. No event is ever skipped
+         *     this way, and the changes of one record are listed in the order in which they were made. With filters, a page may
+         *     have fewer events than `limit`, or none, and still a `next_cursor`: it has looked through many events that the
+         *     filters leave out. An event is listed a few milliseconds after its write.
          *
-         *     Events are kept for 30 days unless the operator configures otherwise. Returns 422 when the `after_event_id` is not
-         *     kept, or when this client cannot access it (`not_found`).
+         *     After the service is restored from a backup or moved to another server, events may be listed again, each with the
+         *     same `id` as before; none is left out.
+         *
+         *     Events are kept for 30 days unless the operator configures otherwise. Returns 422 when events after your position
+         *     are no longer kept (`expired` for a `cursor`, `not_found` for an `after_event_id`), or when this client cannot
+         *     access the `after_event_id` (`not_found`).
          */
         get: operations["listEvents"];
         put?: never;
@@ -47,6 +51,54 @@ export interface paths {
          * @description Returns an event as webhooks deliver it. The identifier is the `id` in the body of the webhook request, which is also its `webhook-id` header. An event never changes. Scope: `menus:read`. Safe to repeat.
          */
         get: operations["getEvent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Find items on all menus
+         * @description Finds items on every menu that this client can access, such as all items that share an `external_id`. You can
+         *     combine filters; an item must match all of them. Without a filter, it lists every item. Scope: `menus:read`. Safe to
+         *     repeat.
+         *
+         *     Pages are ordered by identifier, so concurrent writes do not shift them: no record is listed twice, and no record
+         *     that existed throughout is left out. A page may have fewer items than `limit`, or none, and still a `next_cursor`:
+         *     it has looked through many items that the filters leave out. A filter that matches nothing, such as an unknown
+         *     `location_id`, returns an empty list.
+         */
+        get: operations["searchItems"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/items/{item_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an item by its ID alone
+         * @description Returns the item, whichever menu it is in: the same response as getItem, for a client that knows the ID from an
+         *     order line and not its menu. Scope: `menus:read`. Safe to repeat.
+         */
+        get: operations["getItemById"];
         put?: never;
         post?: never;
         delete?: never;
@@ -113,7 +165,8 @@ export interface paths {
          *     Event: `location.updated`. An update that changes nothing fires no event and leaves `version` and `updated_at`
          *     unchanged.
          *
-         *     A new `currency` does not convert the prices of the location's menus.
+         *     A new `currency` does not convert the prices of the location's items and modifiers. While prices have more decimal
+         *     places than the new currency, the call returns 422 (`precision`) and says how many items and modifiers that are.
          *
          *     Safe to repeat: fields are set to the given values. Send `If-Match` to avoid overwriting someone else's change.
          *
@@ -124,8 +177,8 @@ export interface paths {
         post?: never;
         /**
          * Delete a location
-         * @description Deletes a location that has no menus. A location that still has menus is kept, and the call returns 409
-         *     (`location_not_empty`). Scope: `menus:write`.
+         * @description Deletes a location that has no menus and no modifier groups. A location that still has some is kept, and the call
+         *     returns 409 (`location_not_empty`). Scope: `menus:write`.
          *
          *     Event: `location.deleted`, with the last state of the location.
          *
@@ -133,6 +186,329 @@ export interface paths {
          *     deleted.
          */
         delete: operations["deleteLocation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/locations/{location_id}/availability": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set the availability of items on every menu of a location
+         * @description Sets the availability of up to 500 items on every menu of the location in one step: all rows take effect, or none.
+         *     `location_ids` adds further locations to the same step. A row with an `external_id` names every item with that
+         *     identifier on these menus, a row with an `item_id` the one item. Availability is set, not flipped. Scope:
+         *     `availability:write`.
+         *
+         *     Returns one result per item, in the order of the rows and by identifier within a row. A row that names no item on
+         *     these menus gets the result `not_found`; the other rows still take effect.
+         *
+         *     Events: for each changed item `item.toggled`, or `item.updated` when only its `unavailable_until` changed. An item
+         *     that is already as requested fires no event.
+         *
+         *     Safe to repeat: every item is then already as requested. With an `Idempotency-Key`, a repeat also returns the
+         *     original response.
+         *
+         *     Returns 422, and changes nothing, when the rows name more than 1,000 items together (`too_many`): send fewer rows,
+         *     or fewer locations, per call. It also does so when one of the `location_ids` is not accessible (`not_found`), when a
+         *     row has neither `item_id` nor `external_id` (`required`) or has both (`conflict`), when two rows name the same item
+         *     (`duplicate`), or when an `unavailable_until` is in the past (`past`) or comes with `is_available: true`
+         *     (`conflict`). `restore` returns 422 beside either (`conflict`), and when an item has no next opening (`no_opening`).
+         */
+        post: operations["setLocationAvailability"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/locations/{location_id}/modifier-availability": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Set the availability of modifiers at a location
+         * @description Sets the availability of up to 500 modifiers of a location in one step: all rows take effect, or none. A row with an
+         *     `external_id` names every modifier with that identifier, whatever its group, a row with a `modifier_id` the one
+         *     modifier: out of avocado once, everywhere. Availability is set, not flipped. Scope: `availability:write`.
+         *
+         *     Returns one result per modifier, in the order of the rows and by identifier within a row. A row that names no modifier
+         *     of the location gets the result `not_found`; the other rows still take effect.
+         *
+         *     Events: for each changed modifier `modifier.toggled`, or `modifier.updated` when only its `unavailable_until` changed. A
+         *     modifier that is already as requested fires no event.
+         *
+         *     Safe to repeat: every modifier is then already as requested. With an `Idempotency-Key`, a repeat also returns the
+         *     original response.
+         *
+         *     Returns 422, and changes nothing, when the rows name more than 1,000 modifiers together (`too_many`), when a row has
+         *     neither `modifier_id` nor `external_id` (`required`) or has both (`conflict`), when two rows name the same modifier
+         *     (`duplicate`), or when an `unavailable_until` is in the past (`past`) or comes with `is_available: true` (`conflict`).
+         *     `restore` returns 422 beside either (`conflict`), and when the location has no next opening (`no_opening`).
+         */
+        post: operations["setModifierAvailability"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/locations/{location_id}/modifier-groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the modifier groups of a location
+         * @description Lists the modifier groups of a location, each with its modifiers. Scope: `menus:read`. Safe to repeat.
+         *
+         *     Pages are ordered by identifier, so concurrent writes do not shift them: no record is listed twice, and no record
+         *     that existed throughout is left out.
+         */
+        get: operations["listModifierGroups"];
+        put?: never;
+        /**
+         * Create a modifier group
+         * @description Creates a modifier group at the location, together with its modifiers, in the order of the body. All menus of the
+         *     location share it; setItemModifierGroups puts it to use. Scope: `menus:write`.
+         *
+         *     Events: `modifier_group.created`, and `modifier.created` for each modifier.
+         *
+         *     Safe to repeat with an `Idempotency-Key`. Without one, it is safe only when the body has an `external_id`: a second
+         *     call with the same `external_id` returns 422 (`taken`) and creates nothing.
+         *
+         *     Returns 422 when the numbers cannot be met (`unmet`): `min_selections` is greater than `max_selections` or than all
+         *     modifiers together allow, a `default_quantity` is greater than `max_per_modifier`, or the default quantities together
+         *     are greater than `max_selections`. It also returns 422 when another group of the location, or another modifier of the
+         *     body, has the `external_id` (`taken`), when an `item_id` is not an item of this location (`not_found`), when a `price`
+         *     has more decimal places than the currency of the location (`precision`), or when an `unavailable_until` is in the past
+         *     (`past`) or comes with `is_available: true` (`conflict`). A location has at most 500 modifier groups; beyond that, the
+         *     call returns 422 (`too_many`).
+         */
+        post: operations["createModifierGroup"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/locations/{location_id}/modifier-groups/{modifier_group_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a modifier group
+         * @description Returns the modifier group with its modifiers, in display order. Scope: `menus:read`.
+         *
+         *     Safe to repeat. With `If-None-Match`, an unchanged modifier group returns 304 without a body.
+         */
+        get: operations["getModifierGroup"];
+        /**
+         * Update a modifier group
+         * @description Changes the fields in the body and keeps the others. Returns the updated modifier group. Scope: `menus:write`.
+         *
+         *     Event: `modifier_group.updated`. An update that changes nothing fires no event and leaves `version` and `updated_at`
+         *     unchanged.
+         *
+         *     Safe to repeat: fields are set to the given values. Send `If-Match` to avoid overwriting someone else's change.
+         *
+         *     Returns 422 when the numbers cannot be met, by the group itself or by a use that has numbers of its own (`unmet`), or
+         *     when another group of the location has the `external_id` (`taken`).
+         */
+        put: operations["updateModifierGroup"];
+        post?: never;
+        /**
+         * Delete a modifier group
+         * @description Deletes a modifier group and its modifiers. A group that items or modifiers use is kept, and the call returns 409
+         *     (`modifier_group_in_use`), unless `detach=true` ends its uses as well. Scope: `menus:write`.
+         *
+         *     Events: `modifier_group.deleted`, and `modifier.deleted` for each modifier, each with the last state of its record.
+         *     With `detach=true` also `item.updated` and `modifier.updated` for each item and modifier that used the group.
+         *
+         *     Safe to repeat: a second call returns 404 and changes nothing. With `If-Match`, a modifier group that has changed is
+         *     not deleted.
+         */
+        delete: operations["deleteModifierGroup"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/locations/{location_id}/modifier-groups/{modifier_group_id}/modifiers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a modifier
+         * @description Creates a modifier in the group. Scope: `menus:write`.
+         *
+         *     Event: `modifier.created`, also when the modifier starts out unavailable.
+         *
+         *     Safe to repeat with an `Idempotency-Key`. Without one, it is safe only when the body has an `external_id`: a second
+         *     call with the same `external_id` returns 422 (`taken`) and creates nothing.
+         *
+         *     Returns 422 when the `default_quantity` cannot be met (`unmet`): it is greater than the group's `max_per_modifier`, or
+         *     the default quantities together are greater than its `max_selections`. It also returns 422 when another modifier of the
+         *     group has the `external_id` (`taken`), when the `item_id` is not an item of this location (`not_found`), when the
+         *     `price` has more decimal places than the currency of the location (`precision`), or when `unavailable_until` is in the
+         *     past (`past`) or comes with `is_available: true` (`conflict`). A group has at most 100 modifiers; a full one also
+         *     returns 422 (`too_many`).
+         */
+        post: operations["createModifier"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/locations/{location_id}/modifier-groups/{modifier_group_id}/modifiers/{modifier_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get a modifier
+         * @description Returns the modifier in its current state, available or not. Scope: `menus:read`.
+         *
+         *     Safe to repeat. With `If-None-Match`, an unchanged modifier returns 304 without a body.
+         */
+        get: operations["getModifier"];
+        /**
+         * Update a modifier
+         * @description Changes the fields in the body and keeps the others. Returns the updated modifier.
+         *
+         *     Scope: `menus:write`. For a body that holds only `is_available`, `unavailable_until` and `restore`, `availability:write`
+         *     is enough; with any other field it returns 403 (`insufficient_scope`).
+         *
+         *     Events: `modifier.toggled` when `is_available` changes, `modifier.updated` when any other field changes. An
+         *     `unavailable_until` that changes together with `is_available` is part of the toggle. An update that changes nothing
+         *     fires no event and leaves `version` and `updated_at` unchanged.
+         *
+         *     Safe to repeat: fields are set to the given values. Send `If-Match` to avoid overwriting someone else's change.
+         *
+         *     Returns 422 when the `default_quantity` cannot be met (`unmet`), when another modifier of the group has the
+         *     `external_id` (`taken`), when the `item_id` is not an item of this location (`not_found`), when the `price` has more
+         *     decimal places than the currency of the location (`precision`), or when `unavailable_until` is in the past (`past`) or
+         *     comes with `is_available: true` (`conflict`). `restore` returns 422 beside either (`conflict`), and when there is no
+         *     next opening (`no_opening`).
+         */
+        put: operations["updateModifier"];
+        post?: never;
+        /**
+         * Delete a modifier
+         * @description Deletes a modifier permanently. To make it unavailable for a while, use toggleModifier or updateModifier. Scope:
+         *     `menus:write`.
+         *
+         *     Event: `modifier.deleted`, with the last state of the modifier.
+         *
+         *     Safe to repeat: a second call returns 404 and changes nothing. With `If-Match`, a modifier that has changed is not
+         *     deleted. A modifier without which the group, or a use of it, could not reach its `min_selections` is kept, and the call
+         *     returns 409 (`modifier_required`).
+         */
+        delete: operations["deleteModifier"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/locations/{location_id}/modifier-groups/{modifier_group_id}/modifiers/{modifier_id}/modifier-groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set the modifier groups of a modifier
+         * @description Sets the whole ordered list of groups that a customer is offered once they have chosen this modifier. An empty list ends
+         *     all uses. Returns the updated modifier. Scope: `menus:write`.
+         *
+         *     Event: `modifier.updated`. A list that is there already fires no event and changes nothing.
+         *
+         *     Safe to repeat: the list is set, not added to. Send `If-Match` to avoid overwriting someone else's change.
+         *
+         *     Groups nest up to six levels, and no group can contain itself. Returns 422 when the list would nest deeper
+         *     (`too_deep`) or close a circle (`circle`), when a group is not one of this location (`not_found`) or is named twice
+         *     (`duplicate`), or when the numbers cannot be met (`unmet`).
+         */
+        put: operations["setModifierModifierGroups"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/locations/{location_id}/modifier-groups/{modifier_group_id}/modifiers/{modifier_id}/toggle": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Toggle modifier availability
+         * @description Flips `is_available` of a modifier and clears its `unavailable_until`. Takes no body. Returns the updated modifier.
+         *     Scope: `availability:write`.
+         *
+         *     Event: `modifier.toggled`, always.
+         *
+         *     **Safe to repeat only with an `Idempotency-Key`**: without one, a second toggle undoes the first. To set a state instead
+         *     of flipping it, use updateModifier or setModifierAvailability. With `If-Match`, nothing is flipped when the modifier has
+         *     changed.
+         */
+        post: operations["toggleModifier"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/locations/{location_id}/modifier-groups/{modifier_group_id}/uses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the uses of a modifier group
+         * @description Lists the items and modifiers that use a modifier group. Scope: `menus:read`. Safe to repeat.
+         *
+         *     Pages are ordered by when a use began, so concurrent writes do not shift them: no use is listed twice, and no use that
+         *     existed throughout is left out.
+         */
+        get: operations["listModifierGroupUses"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -151,7 +527,7 @@ export interface paths {
          *     `menus:read`. Safe to repeat.
          *
          *     ```sh
-         *     curl -H "Authorization: Bearer $ACCESS_TOKEN" http://localhost:3000/api/v1/menus
+         *     curl -H "Authorization: Bearer $ACCESS_TOKEN" "$API/menus"
          *     ```
          *
          *     Pages are ordered by identifier, so concurrent writes do not shift them: no record is listed twice, and no record
@@ -193,7 +569,7 @@ export interface paths {
          *     included, with `is_available` false. Scope: `menus:read`.
          *
          *     ```sh
-         *     curl -H "Authorization: Bearer $ACCESS_TOKEN" http://localhost:3000/api/v1/menus/7
+         *     curl -H "Authorization: Bearer $ACCESS_TOKEN" "$API/menus/7"
          *     ```
          *
          *     The `ETag` covers the whole response: it changes when anything in the menu changes. Store it and send it in
@@ -241,7 +617,29 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Get what can be ordered now, and why the rest cannot
+         * @description Tells of the menu, of each of its items and of each modifier that can be reached from them whether it can be ordered
+         *     now, or at the moment `at`, and names every reason when it cannot. Scope: `menus:read`.
+         *
+         *     The hours of location, menu, category and item must all hold; one that has none is always open. Switches, such as
+         *     `is_available`, are taken as they are now, whatever `at` is; an item or modifier with an `unavailable_until` is available
+         *     from then on.
+         *
+         *     A modifier that stands for an item is off while that item is. What must be selected with an item or a modifier must be
+         *     there: where the modifiers of a group that can still be ordered, each up to `max_per_modifier` times, do not come to its
+         *     `min_selections`, or to those of the use, whatever offers the group cannot be ordered either.
+         *
+         *     The menu itself stays the same while the day goes by, so keep it by the `ETag` of getMenu, and ask here what of it can
+         *     be ordered. This `ETag` changes with the hours, with a switch, with the modifier groups, and with the time zone of the
+         *     location; `If-None-Match` returns 304 until then, so a client that polls gets a body only when something has changed.
+         *     `next_change_at` tells when to ask again if no event comes before.
+         *
+         *     Safe to repeat.
+         *
+         *     Returns 422 when `at` is not a moment.
+         */
+        get: operations["getAvailability"];
         put?: never;
         /**
          * Set the availability of many items
@@ -258,7 +656,8 @@ export interface paths {
          *
          *     Returns 422, and changes nothing, when a row has neither `item_id` nor `external_id` (`required`) or has both
          *     (`conflict`), when two rows name the same item (`duplicate`), or when an `unavailable_until` is in the past
-         *     (`past`) or comes with `is_available: true` (`conflict`).
+         *     (`past`) or comes with `is_available: true` (`conflict`). `restore` returns 422 beside either (`conflict`), and when an
+         *     item has no next opening (`no_opening`).
          */
         post: operations["setAvailability"];
         delete?: never;
@@ -293,7 +692,8 @@ export interface paths {
          *     Safe to repeat with an `Idempotency-Key`. Without one, it is safe only when the body has an `external_id`: a
          *     second call with the same `external_id` returns 422 (`taken`) and creates nothing.
          *
-         *     Returns 422 when another category of the menu has the `external_id` (`taken`).
+         *     Returns 422 when another category of the menu has the `external_id` (`taken`). A menu has at most 1,000
+         *     categories; a full one also returns 422 (`too_many`).
          */
         post: operations["createCategory"];
         delete?: never;
@@ -360,8 +760,12 @@ export interface paths {
          * @description Returns the whole menu as one document that importMenu accepts: as JSON, or as CSV with `Accept: text/csv`.
          *     Importing the document unchanged changes nothing. Scope: `menus:read`.
          *
-         *     Records are identified by `external_id`; records without one, by `item_id` or `category_id`. A document in which
-         *     every record has an `external_id` can also be imported into another menu.
+         *     Records are identified by `external_id`; records without one, by `item_id`, `category_id`, `modifier_group_id` or
+         *     `modifier_id`. A document in which every record has an `external_id` can also be imported into another menu, at
+         *     another location too.
+         *
+         *     JSON has the hours, the modifier groups that can be reached from the items, and which items and modifiers use them.
+         *     CSV has none of these, and importing it keeps them.
          *
          *     The fields that staff switch during service (`is_active`, `is_available`, `unavailable_until`) are left out unless
          *     you send `availability=true`. Publishing a menu therefore does not undo what a kitchen has switched off in the
@@ -377,25 +781,37 @@ export interface paths {
          *     **deleted**, new ones are created, and those that differ are updated. Returns exactly what changed. Scope:
          *     `menus:write`.
          *
+         *     Modifier groups belong to the location, and other menus may show them. So groups in the document are created and
+         *     updated, for every menu, and modifiers that a group in the document no longer has are deleted; but **no group is
+         *     ever deleted**. A document that has no `modifier_groups` anywhere keeps groups, modifiers and uses as they are, and
+         *     one without `hours` keeps those.
+         *
          *     **Call with `dry_run=true` first**: the response is the same, and nothing is changed. To apply exactly what you
          *     saw, send the `ETag` of that response in `If-Match`; if the menu has changed since, the response is 412.
          *
-         *     Records are matched by `external_id`; records without one, by `item_id` or `category_id`. Send both identifiers to
-         *     give a record its `external_id`. Items may move between categories. Records keep their `sort_order` if it already
-         *     gives the order of the document; otherwise they get a new one.
+         *     Records are matched by `external_id`; records without one, by `item_id`, `category_id`, `modifier_group_id` or
+         *     `modifier_id`. Send both identifiers to give a record its `external_id`. Items may move between categories. Records
+         *     keep their `sort_order` if it already gives the order of the document; otherwise they get a new one.
          *
          *     A field that is absent keeps its value. This includes `is_active`, `is_available` and `unavailable_until`: leave
          *     them out, and what a kitchen has switched off stays off.
          *
-         *     All or nothing: if the document has any error, nothing is changed. The 422 then lists every error, by JSON Pointer
-         *     or, for CSV, as `line 7, price`. Apart from invalid values, the errors are: `duplicate` (the same record twice),
-         *     `required` (no identifier, or a new record without name or price), `not_found` (no such record in this menu),
-         *     `conflict` (the record has another `external_id`), `too_many` (more than 10,000 items). The document may be up to
-         *     16 MiB.
+         *     All or nothing: if the document has any error, nothing is changed. The 422 then lists the errors, up to 100, by JSON
+         *     Pointer or, for CSV, as `line 7, price`. Apart from invalid values, the errors are: `duplicate` (the same record
+         *     twice), `required` (no identifier, a new record without a name, or a new item without a price), `not_found` (no such
+         *     record in this menu or, of a group and an item that a modifier stands for, at this location), `conflict` (the record
+         *     has another `external_id`), `precision` (a new price with more decimal places than the currency), `too_many` (more
+         *     than 10,000 items, or more than 500 modifier groups at the location) and, once there are no others, `circle` (a
+         *     group within itself), `too_deep` (more than six groups within each other) and `unmet` (minima, maxima and default
+         *     quantities that cannot be met together). The document may be up to 16 MiB and have half a million values.
          *
          *     Events: `category.created`, `category.updated`, `category.deleted`, `item.created`, `item.updated` and
-         *     `item.deleted` for each record; `menu.updated` for the menu's own fields; `item.toggled` when `is_available`
-         *     changes and `menu.toggled` when `is_active` changes. Unchanged records and dry runs fire no event.
+         *     `item.deleted` for each record, with an `item.updated` of its own when an item's modifier groups change;
+         *     `menu.updated` for the menu's own fields; `item.toggled` when `is_available` changes and `menu.toggled` when
+         *     `is_active` changes; `modifier_group.created`, `modifier_group.updated`, `modifier.created`, `modifier.updated`,
+         *     `modifier.toggled` and `modifier.deleted` likewise. Unchanged records and dry runs fire no event.
+         *
+         *     A client can have two imports in progress at a time; another one returns 429.
          *
          *     Safe to repeat: the second call changes nothing. Send `If-Match` to avoid overwriting someone else's change.
          */
@@ -437,7 +853,8 @@ export interface paths {
          *
          *     Returns 422 when the `category_id` is not in this menu (`not_found`), when another item of the menu has the
          *     `external_id` (`taken`), or when `unavailable_until` is in the past (`past`) or comes with `is_available: true`
-         *     (`conflict`).
+         *     (`conflict`), or when the `price` has more decimal places than the currency of the location (`precision`). A menu
+         *     has at most 10,000 items; a full one also returns 422 (`too_many`).
          */
         post: operations["createItem"];
         delete?: never;
@@ -464,8 +881,8 @@ export interface paths {
          * Update an item
          * @description Changes the fields in the body and keeps the others. Returns the updated item.
          *
-         *     Scope: `menus:write`. For a body that holds only `is_available` and `unavailable_until`, `availability:write` is
-         *     enough; with any other field it returns 403 (`insufficient_scope`).
+         *     Scope: `menus:write`. For a body that holds only `is_available`, `unavailable_until` and `restore`, `availability:write`
+         *     is enough; with any other field it returns 403 (`insufficient_scope`).
          *
          *     Events: `item.toggled` when `is_available` changes, `item.updated` when any other field changes. An
          *     `unavailable_until` that changes together with `is_available` is part of the toggle. An update that does both
@@ -476,7 +893,8 @@ export interface paths {
          *
          *     Returns 422 when the `category_id` is not in this menu (`not_found`), when another item of the menu has the
          *     `external_id` (`taken`), or when `unavailable_until` is in the past (`past`) or comes with `is_available: true`
-         *     (`conflict`).
+         *     (`conflict`), or when the `price` has more decimal places than the currency of the location (`precision`).
+         *     `restore` returns 422 beside either (`conflict`), and when there is no next opening (`no_opening`).
          */
         put: operations["updateItem"];
         post?: never;
@@ -491,6 +909,79 @@ export interface paths {
          *     deleted.
          */
         delete: operations["deleteItem"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/menus/{menu_id}/items/{item_id}/modifier-groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Set the modifier groups of an item
+         * @description Sets the whole ordered list of groups that a customer is offered with this item. An empty list ends all uses. Returns the
+         *     updated item. Scope: `menus:write`.
+         *
+         *     Event: `item.updated`. A list that is there already fires no event and changes nothing.
+         *
+         *     Safe to repeat: the list is set, not added to. Send `If-Match` to avoid overwriting someone else's change.
+         *
+         *     Returns 422 when a group is not one of the item's location (`not_found`) or is named twice (`duplicate`), or when the
+         *     numbers cannot be met (`unmet`): `min_selections` is greater than `max_selections` or than the modifiers of the group
+         *     allow, or their default quantities together are greater than `max_selections`.
+         */
+        put: operations["setItemModifierGroups"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/menus/{menu_id}/items/{item_id}/price": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Price an item with selected modifiers
+         * @description Prices what a customer has selected, and tells whether it can be ordered now, or at the moment `at`: with every reason
+         *     that stands against the item, as in getAvailability, and every problem of the selections. Writes nothing. Scope:
+         *     `menus:read`.
+         *
+         *     ```sh
+         *     curl -X POST -H "Authorization: Bearer $ACCESS_TOKEN" -H "Content-Type: application/json" \
+         *       -d '{"quantity": 2, "selections": [{"modifier_id": 32}]}' "$API/menus/7/items/42/price"
+         *     ```
+         *
+         *     **Price.** `unit_price` is `item_price` and the `total_price` of each line; `total_price` is `quantity` times that. All
+         *     is exact, in the `currency` of the location. The quantity of a selection is for one of what it is selected for: two
+         *     burgers with two slices of cheese each have four. Of what is selected in a group, the cheapest are free, as many as its
+         *     `free_selections`; what is selected within a free modifier is not. `default_quantity` is for an app to begin with, and
+         *     adds nothing here: what is not in the request is not selected.
+         *
+         *     **Rules.** The numbers of a use come before those of its group. They hold for one of what the group is offered with. A
+         *     modifier may be selected more than once in a list, with other selections within: the quantities count together.
+         *
+         *     With problems the response is 200 all the same. Its price is then that of the selections that have a line, so that an app
+         *     can show it while a customer is still choosing; only `is_orderable` tells whether it can be ordered.
+         *
+         *     Fires no event. Always safe to repeat; it takes no `Idempotency-Key`.
+         *
+         *     Returns 422 for more than 200 selections, those within others included (`too_many`), for a price beyond
+         *     999,999,999,999.999 (`too_large`), and when `at` is not a moment.
+         */
+        post: operations["priceSelection"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -512,7 +1003,7 @@ export interface paths {
          *
          *     ```sh
          *     curl -X POST -H "Authorization: Bearer $ACCESS_TOKEN" -H "Idempotency-Key: out-of-salmon-1" \
-         *       http://localhost:3000/api/v1/menus/7/items/42/toggle
+         *       "$API/menus/7/items/42/toggle"
          *     ```
          *
          *     Event: `item.toggled`, always.
@@ -589,6 +1080,55 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/oauth/client": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the current client
+         * @description Returns the client that this token belongs to: its account, the scopes of the token, the locations that it can
+         *     access, and its limits. Every valid token suffices, whatever its scopes. Safe to repeat.
+         */
+        get: operations["getCurrentClient"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/oauth/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revoke an access token
+         * @description Revokes an access token before it expires (RFC 7009), for example after it was exposed. Within a second, every call
+         *     with it gets 401. Authenticate with the client ID and secret as for issueToken; this operation needs no token.
+         *
+         *     Only the given token is revoked; other tokens of the client stay valid. A token that is unknown, expired or already
+         *     revoked returns 200 as well, so revoking is always safe. A token of another client is not revoked, and returns 400
+         *     (`unauthorized_client`).
+         *
+         *     Errors that RFC 6749 defines have its format (OAuthError). Only requests with missing or wrong credentials are
+         *     limited: after 30 in a minute from one network address, or for one client, further ones get 429 in place of 401.
+         */
+        post: operations["revokeToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/oauth/token": {
         parameters: {
             query?: never;
@@ -605,14 +1145,15 @@ export interface paths {
          *
          *     ```sh
          *     curl -u "$CLIENT_ID:$CLIENT_SECRET" -d grant_type=client_credentials \
-         *       http://localhost:3000/api/v1/oauth/token
+         *       "$API/oauth/token"
          *     ```
          *
          *     Send the token as `Authorization: Bearer <ACCESS_TOKEN>`. It is valid for `expires_in` seconds, one hour by
          *     default. Reuse it until shortly before it expires. There is no refresh token: request a new token in the same way.
          *     Requesting a token is always safe.
          *
-         *     Errors that RFC 6749 defines have its format (OAuthError). The limit is 30 requests a minute per network address.
+         *     Errors that RFC 6749 defines have its format (OAuthError). Only requests with missing or wrong credentials are
+         *     limited: after 30 in a minute from one network address, or for one client, further ones return 429 instead of 401.
          */
         post: operations["issueToken"];
         delete?: never;
@@ -642,12 +1183,13 @@ export interface paths {
          * Register a webhook endpoint
          * @description Registers a URL of yours to receive events. From then on, every event that passes the filters is sent there,
          *     signed as in [Standard Webhooks](https://www.standardwebhooks.com/). The OpenAPI 3.1 edition of this document
-         *     describes the requests under `webhooks`. Scope: `webhooks:manage`.
+         *     describes the requests under `webhooks`. Scope: `webhooks:manage` and `menus:read`. The endpoint belongs to this
+         *     client: it receives what the client can read at that time, and nothing while the client is disabled.
          *
          *     ```sh
          *     curl -H "Authorization: Bearer $ACCESS_TOKEN" -H "Content-Type: application/json" \
          *       -d '{"url": "https://kitchen.example.com/hooks/menus", "event_types": ["item.*"]}' \
-         *       http://localhost:3000/api/v1/webhooks
+         *       "$API/webhooks"
          *     ```
          *
          *     **Store the `secret` of the response: no other response shows it.** Use it to verify that a request comes from
@@ -665,7 +1207,8 @@ export interface paths {
          *     Fires no event. Safe to repeat only with an `Idempotency-Key`: without one, every call registers another endpoint.
          *
          *     Returns 422 when the `url` leads to a private network (`blocked_address`), or when this client cannot access an
-         *     identifier in `location_ids` or `menu_ids` (`not_found`).
+         *     identifier in `location_ids` or `menu_ids` (`not_found`), or when the account already has as many endpoints as the
+         *     service allows, 100 unless its operator sets another number (`too_many`).
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -731,8 +1274,9 @@ export interface paths {
          * @description Lists the deliveries to an endpoint, **latest first**, each with its latest attempt; getDelivery returns all
          *     attempts. Scope: `webhooks:manage`. Safe to repeat.
          *
-         *     Deliveries are kept for 30 days unless the operator configures otherwise. Pages are ordered by identifier, so no
-         *     delivery is listed twice while new ones arrive; new deliveries come before the first page.
+         *     Deliveries are kept for 30 days after they have ended, unless the operator configures otherwise. Pages are ordered by
+         *     identifier, so no delivery is listed twice while new ones arrive; new deliveries come before the first page. With
+         *     filters, a page may have fewer deliveries than `limit`, or none, and still a `next_cursor`.
          */
         get: operations["listDeliveries"];
         put?: never;
@@ -919,40 +1463,7 @@ export interface webhooks {
          * A category was created
          * @description Sent when a call or an import creates a category.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
-                     */
-                    "webhook-id": components["parameters"]["DeliveryEventId"];
-                    /**
-                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
-                     * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
-                     */
-                    "webhook-signature": components["parameters"]["DeliverySignature"];
-                    /**
-                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
-                     * @example 1773511512
-                     */
-                    "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["CategoryCreatedEvent"];
-                };
-            };
-            responses: {
-                200: components["responses"]["Received"];
-                204: components["responses"]["Received"];
-                410: components["responses"]["StopSending"];
-            };
-        };
+        post: operations["receiveCategoryCreated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -972,40 +1483,7 @@ export interface webhooks {
          * A category was deleted
          * @description Sent when a category is deleted: by itself, by an import, or with its menu. Each of its items has an event of its own.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
-                     */
-                    "webhook-id": components["parameters"]["DeliveryEventId"];
-                    /**
-                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
-                     * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
-                     */
-                    "webhook-signature": components["parameters"]["DeliverySignature"];
-                    /**
-                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
-                     * @example 1773511512
-                     */
-                    "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["CategoryDeletedEvent"];
-                };
-            };
-            responses: {
-                200: components["responses"]["Received"];
-                204: components["responses"]["Received"];
-                410: components["responses"]["StopSending"];
-            };
-        };
+        post: operations["receiveCategoryDeleted"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1025,40 +1503,7 @@ export interface webhooks {
          * A category changed
          * @description Sent when any field of a category changes: by a call, an import or a reordering. A change to an item fires no event for its category.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
-                     */
-                    "webhook-id": components["parameters"]["DeliveryEventId"];
-                    /**
-                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
-                     * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
-                     */
-                    "webhook-signature": components["parameters"]["DeliverySignature"];
-                    /**
-                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
-                     * @example 1773511512
-                     */
-                    "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["CategoryUpdatedEvent"];
-                };
-            };
-            responses: {
-                200: components["responses"]["Received"];
-                204: components["responses"]["Received"];
-                410: components["responses"]["StopSending"];
-            };
-        };
+        post: operations["receiveCategoryUpdated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1078,40 +1523,7 @@ export interface webhooks {
          * An item was created
          * @description Sent when a call or an import creates an item.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
-                     */
-                    "webhook-id": components["parameters"]["DeliveryEventId"];
-                    /**
-                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
-                     * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
-                     */
-                    "webhook-signature": components["parameters"]["DeliverySignature"];
-                    /**
-                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
-                     * @example 1773511512
-                     */
-                    "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["ItemCreatedEvent"];
-                };
-            };
-            responses: {
-                200: components["responses"]["Received"];
-                204: components["responses"]["Received"];
-                410: components["responses"]["StopSending"];
-            };
-        };
+        post: operations["receiveItemCreated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1131,40 +1543,7 @@ export interface webhooks {
          * An item was deleted
          * @description Sent when an item is deleted: by itself, by an import, or with its category or menu.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
-                     */
-                    "webhook-id": components["parameters"]["DeliveryEventId"];
-                    /**
-                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
-                     * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
-                     */
-                    "webhook-signature": components["parameters"]["DeliverySignature"];
-                    /**
-                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
-                     * @example 1773511512
-                     */
-                    "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["ItemDeletedEvent"];
-                };
-            };
-            responses: {
-                200: components["responses"]["Received"];
-                204: components["responses"]["Received"];
-                410: components["responses"]["StopSending"];
-            };
-        };
+        post: operations["receiveItemDeleted"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1184,40 +1563,7 @@ export interface webhooks {
          * The availability of an item changed
          * @description Sent when `is_available` changes: by a toggle, an update, setAvailability or an import, or automatically when `unavailable_until` is reached.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
-                     */
-                    "webhook-id": components["parameters"]["DeliveryEventId"];
-                    /**
-                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
-                     * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
-                     */
-                    "webhook-signature": components["parameters"]["DeliverySignature"];
-                    /**
-                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
-                     * @example 1773511512
-                     */
-                    "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["ItemToggledEvent"];
-                };
-            };
-            responses: {
-                200: components["responses"]["Received"];
-                204: components["responses"]["Received"];
-                410: components["responses"]["StopSending"];
-            };
-        };
+        post: operations["receiveItemToggled"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1237,40 +1583,7 @@ export interface webhooks {
          * An item changed
          * @description Sent when any field other than `is_available` changes: by a call, an import or a reordering. A change of `is_available` alone fires only `item.toggled`.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
-                     */
-                    "webhook-id": components["parameters"]["DeliveryEventId"];
-                    /**
-                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
-                     * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
-                     */
-                    "webhook-signature": components["parameters"]["DeliverySignature"];
-                    /**
-                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
-                     * @example 1773511512
-                     */
-                    "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["ItemUpdatedEvent"];
-                };
-            };
-            responses: {
-                200: components["responses"]["Received"];
-                204: components["responses"]["Received"];
-                410: components["responses"]["StopSending"];
-            };
-        };
+        post: operations["receiveItemUpdated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1290,40 +1603,7 @@ export interface webhooks {
          * A location was created
          * @description Sent when createLocation creates a location.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
-                     */
-                    "webhook-id": components["parameters"]["DeliveryEventId"];
-                    /**
-                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
-                     * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
-                     */
-                    "webhook-signature": components["parameters"]["DeliverySignature"];
-                    /**
-                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
-                     * @example 1773511512
-                     */
-                    "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["LocationCreatedEvent"];
-                };
-            };
-            responses: {
-                200: components["responses"]["Received"];
-                204: components["responses"]["Received"];
-                410: components["responses"]["StopSending"];
-            };
-        };
+        post: operations["receiveLocationCreated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1343,40 +1623,7 @@ export interface webhooks {
          * A location was deleted
          * @description Sent when a location is deleted. Only a location without menus can be deleted.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
-                     */
-                    "webhook-id": components["parameters"]["DeliveryEventId"];
-                    /**
-                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
-                     * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
-                     */
-                    "webhook-signature": components["parameters"]["DeliverySignature"];
-                    /**
-                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
-                     * @example 1773511512
-                     */
-                    "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["LocationDeletedEvent"];
-                };
-            };
-            responses: {
-                200: components["responses"]["Received"];
-                204: components["responses"]["Received"];
-                410: components["responses"]["StopSending"];
-            };
-        };
+        post: operations["receiveLocationDeleted"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1396,40 +1643,7 @@ export interface webhooks {
          * A location changed
          * @description Sent when any field of a location changes. A change to a menu fires no event for its location.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
-                     */
-                    "webhook-id": components["parameters"]["DeliveryEventId"];
-                    /**
-                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
-                     * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
-                     */
-                    "webhook-signature": components["parameters"]["DeliverySignature"];
-                    /**
-                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
-                     * @example 1773511512
-                     */
-                    "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["LocationUpdatedEvent"];
-                };
-            };
-            responses: {
-                200: components["responses"]["Received"];
-                204: components["responses"]["Received"];
-                410: components["responses"]["StopSending"];
-            };
-        };
+        post: operations["receiveLocationUpdated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1449,40 +1663,7 @@ export interface webhooks {
          * A menu was created
          * @description Sent when createMenu creates a menu. A new menu is empty; an import that fills it fires events of its own.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
-                     */
-                    "webhook-id": components["parameters"]["DeliveryEventId"];
-                    /**
-                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
-                     * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
-                     */
-                    "webhook-signature": components["parameters"]["DeliverySignature"];
-                    /**
-                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
-                     * @example 1773511512
-                     */
-                    "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["MenuCreatedEvent"];
-                };
-            };
-            responses: {
-                200: components["responses"]["Received"];
-                204: components["responses"]["Received"];
-                410: components["responses"]["StopSending"];
-            };
-        };
+        post: operations["receiveMenuCreated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1502,40 +1683,7 @@ export interface webhooks {
          * A menu was deleted
          * @description Sent when a menu is deleted. Each of its categories and items has an event of its own.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
-                     */
-                    "webhook-id": components["parameters"]["DeliveryEventId"];
-                    /**
-                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
-                     * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
-                     */
-                    "webhook-signature": components["parameters"]["DeliverySignature"];
-                    /**
-                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
-                     * @example 1773511512
-                     */
-                    "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["MenuDeletedEvent"];
-                };
-            };
-            responses: {
-                200: components["responses"]["Received"];
-                204: components["responses"]["Received"];
-                410: components["responses"]["StopSending"];
-            };
-        };
+        post: operations["receiveMenuDeleted"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1555,40 +1703,7 @@ export interface webhooks {
          * A menu was activated or deactivated
          * @description Sent when `is_active` changes: by a toggle, an update or an import.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
-                     */
-                    "webhook-id": components["parameters"]["DeliveryEventId"];
-                    /**
-                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
-                     * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
-                     */
-                    "webhook-signature": components["parameters"]["DeliverySignature"];
-                    /**
-                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
-                     * @example 1773511512
-                     */
-                    "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["MenuToggledEvent"];
-                };
-            };
-            responses: {
-                200: components["responses"]["Received"];
-                204: components["responses"]["Received"];
-                410: components["responses"]["StopSending"];
-            };
-        };
+        post: operations["receiveMenuToggled"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1608,40 +1723,147 @@ export interface webhooks {
          * A menu changed
          * @description Sent when any field other than `is_active` changes: by a call or an import. A change of `is_active` alone fires only `menu.toggled`. A change to a category or an item fires no event for its menu.
          */
-        post: {
-            parameters: {
-                query?: never;
-                header: {
-                    /**
-                     * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
-                     * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
-                     */
-                    "webhook-id": components["parameters"]["DeliveryEventId"];
-                    /**
-                     * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
-                     * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
-                     */
-                    "webhook-signature": components["parameters"]["DeliverySignature"];
-                    /**
-                     * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
-                     * @example 1773511512
-                     */
-                    "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
-                };
-                path?: never;
-                cookie?: never;
-            };
-            requestBody: {
-                content: {
-                    "application/json": components["schemas"]["MenuUpdatedEvent"];
-                };
-            };
-            responses: {
-                200: components["responses"]["Received"];
-                204: components["responses"]["Received"];
-                410: components["responses"]["StopSending"];
-            };
+        post: operations["receiveMenuUpdated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "modifier_group.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
         };
+        get?: never;
+        put?: never;
+        /**
+         * A modifier group was created
+         * @description Sent when createModifierGroup creates a modifier group. Each of its modifiers has an event of its own.
+         */
+        post: operations["receiveModifierGroupCreated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "modifier_group.deleted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A modifier group was deleted
+         * @description Sent when deleteModifierGroup deletes a modifier group. Each of its modifiers has an event of its own.
+         */
+        post: operations["receiveModifierGroupDeleted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "modifier_group.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A modifier group changed
+         * @description Sent when a modifier group's own fields change. Changes to its modifiers have events of their own.
+         */
+        post: operations["receiveModifierGroupUpdated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "modifier.created": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A modifier was created
+         * @description Sent when a modifier is created, alone or together with its group.
+         */
+        post: operations["receiveModifierCreated"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "modifier.deleted": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A modifier was deleted
+         * @description Sent when a modifier is deleted, alone or together with its group.
+         */
+        post: operations["receiveModifierDeleted"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "modifier.toggled": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The availability of a modifier changed
+         * @description Sent when `is_available` changes: by a toggle, an update or setModifierAvailability, or automatically when `unavailable_until` is reached.
+         */
+        post: operations["receiveModifierToggled"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "modifier.updated": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A modifier changed
+         * @description Sent when fields of a modifier other than `is_available` change: by an update, by setModifierModifierGroups, or when a group that it used is deleted.
+         */
+        post: operations["receiveModifierUpdated"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1669,7 +1891,29 @@ export interface components {
             external_id: components["schemas"]["ExternalKey"];
             name: components["schemas"]["Name"];
         };
-        /** @description A postal address. */
+        /** @description A modifier that the import creates. */
+        AddedModifier: {
+            /**
+             * @description Your own identifier for the modifier.
+             * @example POS-M31
+             */
+            external_id: components["schemas"]["ExternalKey"];
+            /** @description The group of the modifier. */
+            modifier_group: components["schemas"]["ModifierGroupReference"];
+            /** @example Truffle soy sauce */
+            name: components["schemas"]["Name"];
+        };
+        /** @description A modifier group that the import creates. */
+        AddedModifierGroup: {
+            /**
+             * @description Your own identifier for the modifier group.
+             * @example SAUCE
+             */
+            external_id: components["schemas"]["ExternalKey"];
+            /** @example Sauce */
+            name: components["schemas"]["Name"];
+        };
+        /** @description A postal address. Each field is one line. */
         Address: {
             /**
              * @description City or town.
@@ -1702,7 +1946,7 @@ export interface components {
              */
             region: string | null;
         };
-        /** @description A postal address to store. Absent fields are stored as `null`. */
+        /** @description A postal address to store. Absent fields are stored as `null`. Each field is one line without control characters. */
         AddressInput: {
             /**
              * @description City or town.
@@ -1743,6 +1987,11 @@ export interface components {
          *     ]
          */
         Allergens: components["schemas"]["Label"][];
+        /**
+         * @description Amount of money in the currency of the location, as a decimal number with as many decimal places as the currency has. It is exact.
+         * @example 12
+         */
+        Amount: number;
         /** @description One attempt to deliver an event, and its outcome. */
         Attempt: {
             /**
@@ -1782,11 +2031,12 @@ export interface components {
             is_available: boolean;
             /** @description Identifier of the item. */
             item_id?: components["schemas"]["Id"];
+            restore?: components["schemas"]["Restore"];
             /** @description When the item becomes available again automatically, or `null` for no planned return. It must be in the future, and it cannot be combined with `is_available: true`. If absent, an item that is already unavailable keeps its planned return. */
             unavailable_until?: components["schemas"]["UnavailableUntil"];
         };
         /**
-         * @description Result of one row: `changed`; `unchanged` when the item was already as requested; `not_found` when the menu has no such item.
+         * @description Result of one row: `changed`; `unchanged` when the item was already as requested; `not_found` when there is no such item on the menu, or on the menus of the locations.
          * @example changed
          * @enum {string}
          */
@@ -1815,6 +2065,11 @@ export interface components {
             /** @description One row per item. */
             items: components["schemas"]["AvailabilityChange"][];
         };
+        /**
+         * @description A day of the calendar, `YYYY-MM-DD`, in the years 2000 to 2099.
+         * @example 2026-12-24
+         */
+        CalendarDate: string;
         /** @description A category of a menu, without its items. */
         Category: {
             /**
@@ -1830,6 +2085,8 @@ export interface components {
              * @example NIGIRI
              */
             external_id: components["schemas"]["ExternalId"];
+            /** @description When the category is served, or `null` for always. */
+            hours: components["schemas"]["Hours"] | null;
             /**
              * @description The menu that holds the category.
              * @example 7
@@ -1869,6 +2126,8 @@ export interface components {
             created: components["schemas"]["AddedCategory"][];
             /** @description Deleted records. */
             deleted: components["schemas"]["RemovedCategory"][];
+            /** @description Records that are deleted and created again, since the document names them by another `external_id`. What refers to their identifiers is lost; give the old `external_id` to keep a record. */
+            recreated: components["schemas"]["RecreatedCategory"][];
             /**
              * Format: int32
              * @description Number of unchanged records.
@@ -1892,6 +2151,8 @@ export interface components {
              * @example NIGIRI
              */
             external_id?: components["schemas"]["ExternalKey"];
+            /** @description When the category is served, or `null` for always. */
+            hours?: components["schemas"]["HoursInput"] | null;
             /** @description All items of the category in display order. An item from another category moves here. */
             items: components["schemas"]["ItemContent"][];
             /** @example Nigiri */
@@ -1910,6 +2171,11 @@ export interface components {
              * @example NIGIRI
              */
             external_id?: components["schemas"]["ExternalId"];
+            /**
+             * @description When the category is served, or `null` for always.
+             * @default null
+             */
+            hours?: components["schemas"]["HoursInput"] | null;
             /** @example Nigiri */
             name: components["schemas"]["Name"];
             /** @description Position within the menu, lowest first. If absent, after the last. */
@@ -1988,6 +2254,8 @@ export interface components {
              * @example NIGIRI
              */
             external_id: components["schemas"]["ExternalId"];
+            /** @description When the category is served, or `null` for always. */
+            hours: components["schemas"]["Hours"] | null;
             /** @description All items of the category in display order, available or not. Never truncated. */
             items: components["schemas"]["Item"][];
             /**
@@ -2041,6 +2309,8 @@ export interface components {
              * @example NIGIRI
              */
             external_id?: components["schemas"]["ExternalId"];
+            /** @description The hours before the change, `null` for always. */
+            hours?: components["schemas"]["Hours"] | null;
             /**
              * @description The name before the change.
              * @example Nigiri
@@ -2075,6 +2345,8 @@ export interface components {
              * @example NIGIRI
              */
             external_id?: components["schemas"]["ExternalId"];
+            /** @description When the category is served, or `null` for always. */
+            hours?: components["schemas"]["HoursInput"] | null;
             /** @example Nigiri */
             name?: components["schemas"]["Name"];
             /** @description Position within the menu, lowest first. Equal positions are ordered by `category_id`. */
@@ -2114,10 +2386,27 @@ export interface components {
              * @example NIGIRI
              */
             external_id?: components["schemas"]["ExternalId"];
+            /** @description When the category is served, or `null` for always. */
+            hours?: components["schemas"]["Hours"] | null;
             /** @example Nigiri */
             name?: components["schemas"]["Name"];
             /** @description Position within the menu. */
             sort_order?: components["schemas"]["SortOrder"];
+        };
+        /** @description The limits that the operator has set. An operation with a limit of its own states it in its description. */
+        ClientLimits: {
+            /**
+             * Format: int32
+             * @description Requests that the client can send per minute, over all operations without a limit of their own.
+             * @example 1200
+             */
+            requests_per_minute: number;
+            /**
+             * Format: int32
+             * @description Webhook endpoints that the account can have.
+             * @example 100
+             */
+            webhooks_per_account: number;
         };
         /**
          * @description ISO 3166-1 alpha-2 country code, in upper case.
@@ -2131,16 +2420,61 @@ export interface components {
          */
         Created: string;
         /**
-         * Format: iso-4217-currency
          * @description ISO 4217 currency code, in upper case. All prices of the location's menus are in this currency.
          * @example JPY
          */
         Currency: string;
+        /** @description A client, with what it may do by the token that it shows. */
+        CurrentClient: {
+            /** @description Identifier of the account that the client belongs to. */
+            account_id: components["schemas"]["Id"];
+            /**
+             * @description Name of the account.
+             * @example Sakura Group
+             */
+            account_name: string;
+            /**
+             * @description The client ID.
+             * @example cl_3f9a61c07d
+             */
+            client_id: string;
+            limits: components["schemas"]["ClientLimits"];
+            /**
+             * @description The locations that the client can access, or `null` when it can access every location of the account.
+             * @example [
+             *       2
+             *     ]
+             */
+            location_ids: components["schemas"]["Id"][] | null;
+            /**
+             * @description The scopes of the token that the client still has, with those that they include.
+             * @example [
+             *       "availability:write",
+             *       "menus:read"
+             *     ]
+             */
+            scopes: components["schemas"]["Scope"][];
+        };
+        /** @description The client that a token belongs to. */
+        CurrentClientResponse: {
+            data: components["schemas"]["CurrentClient"];
+        };
         /**
          * @description Opaque position in a list. Send it back unchanged; do not parse or construct one.
          * @example NDI
          */
         Cursor: string;
+        /**
+         * @description A day of the calendar, `YYYY-MM-DD`, in the years 2000 to 2099, or `null` for no bound.
+         * @example 2026-12-24
+         */
+        DateBound: string | null;
+        /**
+         * Format: int32
+         * @description How often the modifier is selected until the customer changes it.
+         * @example 0
+         */
+        DefaultQuantity: number;
         /** @description The delivery of one event to one endpoint. */
         Delivery: {
             /**
@@ -2156,6 +2490,11 @@ export interface components {
             delivery_id: components["schemas"]["Id"];
             event_id: components["schemas"]["EventId"];
             event_type: components["schemas"]["EventType"];
+            /**
+             * @description Why it failed; `null` unless `state` is `failed`, and for a failure from before reasons were noted.
+             * @example null
+             */
+            failed_reason: components["schemas"]["DeliveryFailedReason"] | null;
             /** @description The latest attempt whose outcome is known, or `null`. */
             last_attempt: components["schemas"]["Attempt"] | null;
             next_attempt_at: components["schemas"]["NextAttemptAt"];
@@ -2187,6 +2526,11 @@ export interface components {
             delivery_id: components["schemas"]["Id"];
             event_id: components["schemas"]["EventId"];
             event_type: components["schemas"]["EventType"];
+            /**
+             * @description Why it failed; `null` unless `state` is `failed`, and for a failure from before reasons were noted.
+             * @example null
+             */
+            failed_reason: components["schemas"]["DeliveryFailedReason"] | null;
             next_attempt_at: components["schemas"]["NextAttemptAt"];
             /** @description When the event was queued for this endpoint, in UTC. */
             queued_at: components["schemas"]["Timestamp"];
@@ -2203,6 +2547,12 @@ export interface components {
         DeliveryDetailResponse: {
             data: components["schemas"]["DeliveryDetail"];
         };
+        /**
+         * @description Why a delivery failed: `attempts_exhausted` after the last scheduled attempt, `access_removed` because the client of the endpoint may no longer read the event's location, `expired` because it was still waiting when its event was too old to be kept. New values may be added.
+         * @example attempts_exhausted
+         * @enum {string}
+         */
+        DeliveryFailedReason: "attempts_exhausted" | "access_removed" | "expired";
         /** @description One page of deliveries, latest first. */
         DeliveryList: {
             /** @description The deliveries of this page. */
@@ -2214,13 +2564,13 @@ export interface components {
             data: components["schemas"]["Delivery"];
         };
         /**
-         * @description `held`: waits until an earlier event of the same record is delivered or given up. `pending`: due at `next_attempt_at`. `delivered`: the receiver returned 2xx. `failed`: given up after the last scheduled attempt; retryDelivery tries again.
+         * @description `held`: waits until an earlier event of the same record is delivered or given up. `pending`: due at `next_attempt_at`. `delivered`: the receiver returned 2xx. `failed`: given up, after the last scheduled attempt or as `failed_reason` says; retryDelivery tries again.
          * @example pending
          * @enum {string}
          */
         DeliveryState: "held" | "pending" | "delivered" | "failed";
         /**
-         * @description Free text. Line breaks are kept.
+         * @description Free text in any script. Line breaks and tabs are kept; other characters below U+0020 are refused.
          * @example Two pieces, hand-pressed, with a touch of wasabi.
          */
         Description: string;
@@ -2238,17 +2588,18 @@ export interface components {
          */
         DisabledAt: string | null;
         /**
-         * @description Why the service stopped sending: `gone` when the receiver returned 410, `failing` after five days without a successful delivery.
+         * @description Why the service stopped sending: `gone` when the receiver returned 410, `failing` after five days without a successful delivery, `client_disabled` or `scope_removed` when the client that registered the endpoint was disabled or may no longer read menus.
          * @example gone
          * @enum {string}
          */
-        DisabledReason: "gone" | "failing";
+        DisabledReason: "gone" | "failing" | "client_disabled" | "scope_removed";
         /**
          * @description An error as problem details (RFC 9457). Base decisions on `status` and `code`; `title`, `detail` and the messages are
          *     for people and may change.
          *
          *     Checks run in this order: path and method (404, 405), token (401), quota (429), scope (403), size and media type
-         *     (413, 415), parameters and body (422), `Idempotency-Key` (409, 422), record (404, 403), `If-Match` (412).
+         *     (413, 415), headers (400), parameters and body (422), repeats of an `Idempotency-Key` (409, 422, 429), record
+         *     (404, 403), `If-Match` (412).
          */
         Error: {
             /**
@@ -2263,13 +2614,13 @@ export interface components {
              *     | 405 | `method_not_allowed` |
              *     | 406 | `not_acceptable` |
              *     | 408 | `request_timeout` |
-             *     | 409 | `conflict`, `location_not_empty`, `idempotency_conflict` |
+             *     | 409 | `conflict`, `location_not_empty`, `modifier_group_in_use`, `modifier_required`, `idempotency_conflict` |
              *     | 412 | `precondition_failed` |
              *     | 413 | `payload_too_large` |
              *     | 414 | `uri_too_long` |
              *     | 415 | `unsupported_media_type` |
              *     | 422 | `parameter_error` |
-             *     | 429 | `rate_limited` |
+             *     | 429 | `rate_limited`, `concurrency_limited`, `idempotency_keys_exhausted` |
              *     | 431 | `headers_too_large` |
              *     | 500 | `internal_error` |
              *     | 503 | `service_unavailable` |
@@ -2281,7 +2632,7 @@ export interface components {
              * @example There is no such item.
              */
             detail: string;
-            /** @description With status 422, every error that was found, at most 1000. */
+            /** @description With status 422, the errors that were found, at most 100; `detail` says when there are more. */
             errors?: components["schemas"]["FieldError"][];
             /** @description The same value as in the `X-Request-Id` header. */
             request_id: components["schemas"]["RequestId"];
@@ -2313,6 +2664,7 @@ export interface components {
             /** @description The events of this page. */
             data: components["schemas"]["WebhookPayload"][];
             next_cursor: components["schemas"]["NextCursor"];
+            resume_cursor: components["schemas"]["ResumeCursor"];
         };
         /**
          * @description The `X-Request-Id` of the request that made the change, or `null` when the service made the change itself, for example when `unavailable_until` is reached.
@@ -2328,13 +2680,26 @@ export interface components {
          * @example item.toggled
          * @enum {string}
          */
-        EventType: "location.created" | "location.updated" | "location.deleted" | "menu.created" | "menu.updated" | "menu.deleted" | "menu.toggled" | "category.created" | "category.updated" | "category.deleted" | "item.created" | "item.updated" | "item.deleted" | "item.toggled";
+        EventType: "location.created" | "location.updated" | "location.deleted" | "menu.created" | "menu.updated" | "menu.deleted" | "menu.toggled" | "category.created" | "category.updated" | "category.deleted" | "item.created" | "item.updated" | "item.deleted" | "item.toggled" | "modifier_group.created" | "modifier_group.updated" | "modifier_group.deleted" | "modifier.created" | "modifier.updated" | "modifier.deleted" | "modifier.toggled";
         /**
          * @description One event type, or all event types of one resource.
          * @example item.*
          * @enum {string}
          */
-        EventTypeFilter: "location.*" | "location.created" | "location.updated" | "location.deleted" | "menu.*" | "menu.created" | "menu.updated" | "menu.deleted" | "menu.toggled" | "category.*" | "category.created" | "category.updated" | "category.deleted" | "item.*" | "item.created" | "item.updated" | "item.deleted" | "item.toggled";
+        EventTypeFilter: "location.*" | "location.created" | "location.updated" | "location.deleted" | "menu.*" | "menu.created" | "menu.updated" | "menu.deleted" | "menu.toggled" | "category.*" | "category.created" | "category.updated" | "category.deleted" | "item.*" | "item.created" | "item.updated" | "item.deleted" | "item.toggled" | "modifier_group.*" | "modifier_group.created" | "modifier_group.updated" | "modifier_group.deleted" | "modifier.*" | "modifier.created" | "modifier.updated" | "modifier.deleted" | "modifier.toggled";
+        /** @description Deliveries to this endpoint that expired: they were still waiting when their events were too old to be kept, as happens to an endpoint that is paused or fails for that long. Each is in the delivery log as `failed`. */
+        ExpiredDeliveries: {
+            /**
+             * Format: int64
+             * @description How many have expired since the endpoint was created.
+             * @example 1204
+             */
+            count: number;
+            /** @description When the first of them expired, in UTC. */
+            first_at: components["schemas"]["Timestamp"];
+            /** @description When the latest of them expired, in UTC. */
+            last_at: components["schemas"]["Timestamp"];
+        };
         /**
          * @description Your own identifier for the record, such as its identifier in a point-of-sale system. Unique within its parent; `null` when there is none.
          * @example POS-1042
@@ -2352,13 +2717,13 @@ export interface components {
              *
              *     | about | codes |
              *     |---|---|
-             *     | the body as a whole | `required`, `json` (not JSON in UTF-8), `csv` (not CSV in UTF-8), `empty` (no field at all) |
+             *     | the body as a whole | `required`, `json` (not JSON in UTF-8), `csv` (not CSV in UTF-8), `empty` (no field at all), `too_many` (values, or the menu is full), `too_deep` |
              *     | a field | `required`, `unknown`, `type`, `format`, `const`, `enum` (not one of the known values) |
              *     | text | `too_short`, `too_long`, `characters` (blank, or contains characters that are not allowed) |
              *     | numbers | `too_small`, `too_large`, `precision` (too many decimal places), `range` |
              *     | lists | `too_few`, `too_many`, `duplicate`, `missing` (a record that the list must name) |
              *     | other records | `not_found` (no such record that this client can access), `taken` (another record has this value) |
-             *     | time | `past` (is in the past), `future` (is in the future), `conflict` (contradicts another field) |
+             *     | time | `past` (is in the past), `future` (is in the future), `conflict` (contradicts another field), `no_opening` (the hours never begin again) |
              *     | an idempotency key | `reused` (it was sent before with a different body) |
              *     | paging | `cursor` (not a cursor of this list) |
              *     | a webhook's URL | `invalid_url`, `https_required`, `user_info_not_allowed`, `fragment_not_allowed`, `blocked_address` |
@@ -2366,15 +2731,72 @@ export interface components {
              */
             code: string;
             /**
-             * @description Where the error is: a JSON Pointer (RFC 6901) into the body, empty for the body as a whole; `line 7, price` or `line 7` in a CSV body; or the name of a query parameter or header.
+             * @description Where the error is: a JSON Pointer (RFC 6901) into the body, empty for the body as a whole; `line 7, price` or `line 7` in a CSV body; or the name of a query parameter.
              * @example /price
              */
             field: string;
             /**
              * @description The error in words.
-             * @example must be a multiple of 0.01
+             * @example must be a multiple of 0.001
              */
             message: string;
+        };
+        /**
+         * Format: int32
+         * @description How many selections cost nothing; the cheapest of those that were made are free.
+         * @example 0
+         */
+        FreeSelections: number;
+        /**
+         * @description When something can be ordered, in local time of the location. At any one moment it is open while a window lasts; windows
+         *     are alternatives, and may overlap. A window starts on its own day and may last into the next, so `17:00` for 600 minutes
+         *     on Friday ends at three on Saturday morning, also when Saturday is closed.
+         *
+         *     A start that daylight saving skips is the first moment after the gap. Of a time that comes twice, a start takes the
+         *     first, and an end the second.
+         */
+        Hours: {
+            /** @description Days that differ from their weekday. */
+            dates: components["schemas"]["HoursOfDate"][];
+            /** @description The first day that has windows, or `null` for no such bound. */
+            valid_from: components["schemas"]["DateBound"];
+            /** @description The last day that has windows, or `null` for no such bound. A window that starts on it lasts to its end. */
+            valid_until: components["schemas"]["DateBound"];
+            /** @description The windows of each week. Empty when only `dates` have any. */
+            weekly: components["schemas"]["WeeklyWindow"][];
+        };
+        /** @description Hours to store, replaced as a whole; Hours says what they mean. An absent `dates` is stored as empty, an absent bound as `null`. */
+        HoursInput: {
+            /**
+             * @description Days that differ from their weekday, each named once.
+             * @default []
+             */
+            dates?: components["schemas"]["HoursOfDate"][];
+            /**
+             * @description The first day that has windows, or `null` for no such bound.
+             * @default null
+             */
+            valid_from?: components["schemas"]["DateBound"];
+            /**
+             * @description The last day that has windows, or `null` for no such bound. It cannot be before `valid_from`.
+             * @default null
+             */
+            valid_until?: components["schemas"]["DateBound"];
+            /** @description The windows of each week. Empty when only `dates` have any. */
+            weekly: components["schemas"]["WeeklyWindow"][];
+        };
+        /** @description The hours of one day, in place of the weekly ones. */
+        HoursOfDate: {
+            /** @description The day. It can be named once. */
+            date: components["schemas"]["CalendarDate"];
+            /** @description The windows that start on this day. Empty when it is closed. */
+            windows: components["schemas"]["HoursWindow"][];
+        };
+        /** @description A stretch of time on one day. */
+        HoursWindow: {
+            /** @description When the window starts. */
+            from: components["schemas"]["TimeOfDay"];
+            minutes: components["schemas"]["WindowMinutes"];
         };
         /**
          * Format: int64
@@ -2395,6 +2817,8 @@ export interface components {
             dietary_tags: components["schemas"]["DietaryTags"];
             /** @description Your own identifier for the item, unique within the menu, or `null`. */
             external_id: components["schemas"]["ExternalId"];
+            /** @description When the item is served, or `null` for always. */
+            hours: components["schemas"]["Hours"] | null;
             /**
              * @description Whether the item can be ordered now. `false` is what kitchens call "86".
              * @example true
@@ -2407,15 +2831,32 @@ export interface components {
              * @example 7
              */
             menu_id: components["schemas"]["Id"];
+            /** @description The modifier groups that are offered with the item, in the order in which they are offered. */
+            modifier_groups: components["schemas"]["ModifierGroupUses"];
             name: components["schemas"]["Name"];
             photo_url: components["schemas"]["PhotoUrl"];
             price: components["schemas"]["Price"];
             /** @description Position within the category, lowest first. Equal positions are ordered by `item_id`. */
             sort_order: components["schemas"]["SortOrder"];
+            unavailable_by: components["schemas"]["UnavailableBy"];
+            unavailable_since: components["schemas"]["UnavailableSince"];
             unavailable_until: components["schemas"]["UnavailableUntil"];
             /** @description When the item last changed, in UTC. */
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
+        };
+        /** @description Whether an item can be ordered at a moment, and if not, why. */
+        ItemAvailability: {
+            /**
+             * @description Whether the item can be ordered, that is, whether there is no reason against it.
+             * @example false
+             */
+            is_orderable: boolean;
+            /** @description Identifier of the item. */
+            item_id: components["schemas"]["Id"];
+            next_change_at: components["schemas"]["NextChangeAt"];
+            /** @description Every reason why the item cannot be ordered, those of its menu and location among them. */
+            reasons: components["schemas"]["UnavailableReason"][];
         };
         /** @description An item that the import updates. */
         ItemChange: {
@@ -2434,6 +2875,8 @@ export interface components {
             created: components["schemas"]["AddedItem"][];
             /** @description Deleted records. */
             deleted: components["schemas"]["RemovedItem"][];
+            /** @description Records that are deleted and created again, since the document names them by another `external_id`. What refers to their identifiers is lost; give the old `external_id` to keep a record. */
+            recreated: components["schemas"]["RecreatedItem"][];
             /**
              * Format: int32
              * @description Number of unchanged records.
@@ -2450,6 +2893,8 @@ export interface components {
             dietary_tags?: components["schemas"]["DietaryTags"];
             /** @description Your own identifier for the item, unique among the items of the menu. Together with `item_id`, it is assigned to an item that has none yet. */
             external_id?: components["schemas"]["ExternalKey"];
+            /** @description When the item is served, or `null` for always. */
+            hours?: components["schemas"]["ItemHoursInput"] | null;
             /**
              * @description Whether the item can be ordered now. If absent, an item that the kitchen has switched off stays off.
              * @example true
@@ -2457,6 +2902,8 @@ export interface components {
             is_available?: boolean;
             /** @description Identifier of an item that has no `external_id`. */
             item_id?: components["schemas"]["Id"];
+            /** @description The modifier groups that are offered with the item, in the order in which they are offered. If absent, the item keeps those that it has. */
+            modifier_groups?: components["schemas"]["ModifierGroupUseContent"][];
             name?: components["schemas"]["Name"];
             photo_url?: components["schemas"]["PhotoUrl"];
             price?: components["schemas"]["Price"];
@@ -2481,6 +2928,11 @@ export interface components {
              * @default null
              */
             external_id?: components["schemas"]["ExternalId"];
+            /**
+             * @description When the item is served, or `null` for always.
+             * @default null
+             */
+            hours?: components["schemas"]["ItemHoursInput"] | null;
             /**
              * @description Whether the item can be ordered now. `true` unless there is an `unavailable_until`.
              * @example true
@@ -2556,13 +3008,33 @@ export interface components {
              */
             type: "item.deleted";
         };
+        /** @description Hours of an item to store, replaced as a whole; Hours says what they mean. They have fewer windows than those of a menu or category, so that an event of the item stays below 64 kB. An absent `dates` is stored as empty, an absent bound as `null`. */
+        ItemHoursInput: {
+            /**
+             * @description Days that differ from their weekday, each named once.
+             * @default []
+             */
+            dates?: components["schemas"]["HoursOfDate"][];
+            /**
+             * @description The first day that has windows, or `null` for no such bound.
+             * @default null
+             */
+            valid_from?: components["schemas"]["DateBound"];
+            /**
+             * @description The last day that has windows, or `null` for no such bound. It cannot be before `valid_from`.
+             * @default null
+             */
+            valid_until?: components["schemas"]["DateBound"];
+            /** @description The windows of each week. Empty when only `dates` have any. */
+            weekly: components["schemas"]["WeeklyWindow"][];
+        };
         /** @description One page of items, ordered by identifier. */
         ItemList: {
             /** @description The items of this page. */
             data: components["schemas"]["Item"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
-        /** @description Previous values of exactly the fields that changed. `version` and `updated_at`, which change every time, are not included. */
+        /** @description Previous values of exactly the fields that changed. `version` and `updated_at`, which change every time, are not included, nor are `unavailable_since` and `unavailable_by`, which follow `is_available`. */
         ItemPrevious: {
             /** @description The allergens before the change. */
             allergens?: components["schemas"]["Allergens"];
@@ -2577,11 +3049,15 @@ export interface components {
             dietary_tags?: components["schemas"]["DietaryTags"];
             /** @description Your own identifier before the change. */
             external_id?: components["schemas"]["ExternalId"];
+            /** @description The hours before the change, `null` for always. */
+            hours?: components["schemas"]["Hours"] | null;
             /**
              * @description Whether the item could be ordered before the change.
              * @example true
              */
             is_available?: boolean;
+            /** @description The modifier groups before the change. */
+            modifier_groups?: components["schemas"]["ModifierGroupUses"];
             /** @description The name before the change. */
             name?: components["schemas"]["Name"];
             /** @description The photo before the change. */
@@ -2593,9 +3069,84 @@ export interface components {
             /** @description The planned return before the change. */
             unavailable_until?: components["schemas"]["UnavailableUntil"];
         };
+        /** @description The price of an item with selected modifiers, and whether that can be ordered. */
+        ItemPrice: {
+            /** @description The moment that this is about, in UTC. */
+            at: components["schemas"]["Timestamp"];
+            /** @example EUR */
+            currency: components["schemas"]["Currency"];
+            /**
+             * @description Whether this can be ordered, that is, whether there is neither a reason nor a problem.
+             * @example true
+             */
+            is_orderable: boolean;
+            /** @description Identifier of the item. */
+            item_id: components["schemas"]["Id"];
+            /**
+             * @description The price of one item without selections.
+             * @example 4.5
+             */
+            item_price: components["schemas"]["Amount"];
+            /** @description One line for each selection of a modifier that is offered where it is selected, in the order of the request, each before those within it. */
+            lines: components["schemas"]["SelectionLine"][];
+            /**
+             * @description Identifier of the menu.
+             * @example 7
+             */
+            menu_id: components["schemas"]["Id"];
+            /** @description Every problem of the selections, in their order. */
+            problems: components["schemas"]["SelectionProblem"][];
+            /**
+             * @description How many of the item, as in the request.
+             * @example 2
+             */
+            quantity: components["schemas"]["SelectedQuantity"];
+            /** @description Every reason why the item cannot be ordered, whatever is selected. */
+            reasons: components["schemas"]["UnavailableReason"][];
+            /**
+             * @description The price of all, `quantity` times `unit_price`.
+             * @example 12
+             */
+            total_price: components["schemas"]["Amount"];
+            /**
+             * @description The price of one item with its selections.
+             * @example 6
+             */
+            unit_price: components["schemas"]["Amount"];
+        };
+        /** @description The price of an item with selected modifiers. */
+        ItemPriceResponse: {
+            data: components["schemas"]["ItemPrice"];
+        };
+        /** @description An item, named by `external_id` if it is in the document and has one. */
+        ItemReference: {
+            /** @description Your own identifier for the item; `null` if it has none or is not in the document. */
+            external_id: components["schemas"]["ExternalId"];
+            /**
+             * @description Identifier of the item; `null` for an item that the import creates.
+             * @example 42
+             */
+            item_id: components["schemas"]["Id"] | null;
+        };
         /** @description One item. */
         ItemResponse: {
             data: components["schemas"]["Item"];
+        };
+        /** @description What a customer has selected of an item. */
+        ItemSelection: {
+            /** @description The moment to look at: RFC 3339 with a UTC offset, or local time of the location without one, in the years 2000 to 2099. Now if absent. */
+            at?: components["schemas"]["MomentOrLocalTime"];
+            /**
+             * @description How many of the item, each with these selections.
+             * @default 1
+             * @example 2
+             */
+            quantity?: components["schemas"]["SelectedQuantity"];
+            /**
+             * @description The modifiers that are selected in the groups of the item. In all, 200 selections can be priced.
+             * @default []
+             */
+            selections?: components["schemas"]["ModifierSelection"][];
         };
         /** @description `is_available` of an item changed, whatever caused the change. */
         ItemToggledEvent: {
@@ -2634,6 +3185,8 @@ export interface components {
             dietary_tags?: components["schemas"]["DietaryTags"];
             /** @description Your own identifier for the item, unique within the menu, or `null` to clear it. */
             external_id?: components["schemas"]["ExternalId"];
+            /** @description When the item is served, or `null` for always. */
+            hours?: components["schemas"]["ItemHoursInput"] | null;
             /**
              * @description Whether the item can be ordered now. `true` also clears `unavailable_until`.
              * @example false
@@ -2642,6 +3195,7 @@ export interface components {
             name?: components["schemas"]["Name"];
             photo_url?: components["schemas"]["PhotoUrl"];
             price?: components["schemas"]["Price"];
+            restore?: components["schemas"]["Restore"];
             /** @description Position within the category, lowest first. Equal positions are ordered by `item_id`. */
             sort_order?: components["schemas"]["SortOrder"];
             /** @description When the item becomes available again automatically, or `null` for no planned return. It must be in the future, and it cannot be combined with `is_available: true`. Sent alone, it also makes the item unavailable. */
@@ -2681,11 +3235,15 @@ export interface components {
             dietary_tags?: components["schemas"]["DietaryTags"];
             /** @description Your own identifier for the item, or `null`. */
             external_id?: components["schemas"]["ExternalId"];
+            /** @description When the item is served, or `null` for always. */
+            hours?: components["schemas"]["Hours"] | null;
             /**
              * @description Whether the item can be ordered.
              * @example true
              */
             is_available?: boolean;
+            /** @description The modifier groups that are offered with the item. */
+            modifier_groups?: components["schemas"]["ModifierGroupUseValues"][];
             name?: components["schemas"]["Name"];
             photo_url?: components["schemas"]["PhotoUrl"];
             price?: components["schemas"]["Price"];
@@ -2694,7 +3252,7 @@ export interface components {
             unavailable_until?: components["schemas"]["UnavailableUntil"];
         };
         /**
-         * @description One label, stored as sent.
+         * @description One label, stored as sent. At least one character that is not white space; no line breaks or other control characters.
          * @example fish
          */
         Label: string;
@@ -2709,6 +3267,8 @@ export interface components {
              * @example TYO-01
              */
             external_id: components["schemas"]["ExternalId"];
+            /** @description When the location is open, or `null` for always. */
+            hours: components["schemas"]["Hours"] | null;
             /**
              * @description Identifier of the location.
              * @example 2
@@ -2721,6 +3281,23 @@ export interface components {
             /** @description When the location last changed, in UTC. */
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
+        };
+        /** @description The results of a LocationAvailabilityUpdate, one per item, in the order of the rows. */
+        LocationAvailabilityResponse: {
+            /** @description One result per item, and one per row that names none, in the order of the rows. */
+            data: components["schemas"]["AvailabilityResult"][];
+        };
+        /** @description The availability of up to 500 items on every menu of one or more locations. Name each item only once. */
+        LocationAvailabilityUpdate: {
+            /** @description One row per `external_id` or item. */
+            items: components["schemas"]["AvailabilityChange"][];
+            /**
+             * @description Further locations, beside the one in the path. Each must be accessible to the client. Absent or empty: none.
+             * @example [
+             *       3
+             *     ]
+             */
+            location_ids?: components["schemas"]["Id"][];
         };
         /** @description The location to create. */
         LocationCreate: {
@@ -2736,6 +3313,11 @@ export interface components {
              * @example TYO-01
              */
             external_id?: components["schemas"]["ExternalId"];
+            /**
+             * @description When the location is open, or `null` for always.
+             * @default null
+             */
+            hours?: components["schemas"]["HoursInput"] | null;
             /** @example Sakura Shibuya */
             name: components["schemas"]["Name"];
             /** @default null */
@@ -2817,6 +3399,8 @@ export interface components {
              * @example TYO-01
              */
             external_id?: components["schemas"]["ExternalId"];
+            /** @description The hours before the change, `null` for always. */
+            hours?: components["schemas"]["Hours"] | null;
             /**
              * @description The name before the change.
              * @example Sakura Shibuya
@@ -2835,13 +3419,15 @@ export interface components {
         LocationUpdate: {
             /** @description Address of the location, replaced as a whole, or `null` to clear it. */
             address?: components["schemas"]["AddressInput"] | null;
-            /** @description ISO 4217 currency code, in upper case. Prices are not converted. */
+            /** @description ISO 4217 currency code, in upper case. Prices are not converted; none may have more decimal places than it. */
             currency?: components["schemas"]["Currency"];
             /**
              * @description Your own identifier for the location, unique within the account, or `null` to clear it.
              * @example TYO-01
              */
             external_id?: components["schemas"]["ExternalId"];
+            /** @description When the location is open, or `null` for always. */
+            hours?: components["schemas"]["HoursInput"] | null;
             /** @example Sakura Shibuya */
             name?: components["schemas"]["Name"];
             phone?: components["schemas"]["Phone"];
@@ -2872,6 +3458,24 @@ export interface components {
              */
             type: "location.updated";
         };
+        /**
+         * Format: int32
+         * @description How often a customer can select the same modifier.
+         * @example 1
+         */
+        MaxPerModifier: number;
+        /**
+         * Format: int32
+         * @description How many selections a customer can make in the group at most; `null` for no limit.
+         * @example 3
+         */
+        MaxSelections: number | null;
+        /**
+         * Format: int32
+         * @description The greatest number of selections in this use; `null` keeps that of the group.
+         * @example 2
+         */
+        MaxSelectionsOfUse: number | null;
         /** @description A menu of a location, without its content. */
         Menu: {
             created: components["schemas"]["Created"];
@@ -2882,8 +3486,10 @@ export interface components {
              * @example EVENING
              */
             external_id: components["schemas"]["ExternalId"];
+            /** @description When the menu is served, or `null` for always. */
+            hours: components["schemas"]["Hours"] | null;
             /**
-             * @description Whether the menu is active, that is, in use now.
+             * @description Whether the menu is in use now.
              * @example true
              */
             is_active: boolean;
@@ -2905,22 +3511,53 @@ export interface components {
             updated_at: components["schemas"]["Timestamp"];
             version: components["schemas"]["Version"];
         };
+        /** @description What can be ordered from a menu at a moment, and if not, why. */
+        MenuAvailability: {
+            /** @description The moment that this is about, in UTC. Without `at` in the request it may be earlier than the request, as long as nothing has changed since. */
+            at: components["schemas"]["Timestamp"];
+            /**
+             * @description Whether the menu can be ordered from, that is, whether there is no reason against it.
+             * @example true
+             */
+            is_orderable: boolean;
+            /** @description All items of the menu, in the order of their identifiers. */
+            items: components["schemas"]["ItemAvailability"][];
+            /**
+             * @description Identifier of the menu.
+             * @example 7
+             */
+            menu_id: components["schemas"]["Id"];
+            /** @description All modifiers that can be reached from the items of the menu, directly or through other modifiers, each once, in the order of their identifiers. */
+            modifiers: components["schemas"]["ModifierAvailability"][];
+            /** @description When anything of this response changes next without anybody changing anything, at the menu, at one of its items or at one of its modifiers. `null` when nothing is to come. In UTC. */
+            next_change_at: components["schemas"]["NextChangeAt"];
+            /** @description Every reason why nothing of the menu can be ordered. */
+            reasons: components["schemas"]["UnavailableReason"][];
+        };
+        /** @description What can be ordered from a menu at a moment. */
+        MenuAvailabilityResponse: {
+            data: components["schemas"]["MenuAvailability"];
+        };
         /** @description A change to the menu's own fields. */
         MenuChange: {
             new: components["schemas"]["MenuValues"];
             old: components["schemas"]["MenuValues"];
         };
-        /** @description The content of a menu. Arrays are in display order, so positions are not included. An absent field keeps its value, or takes its default in a new record; an absent category or item is deleted. The `external_id` and `sort_order` of the menu itself are not part of its content. */
+        /** @description The content of a menu. Arrays are in display order, so positions are not included. An absent field keeps its value, or takes its default in a new record. An absent category or item is deleted; an absent modifier group is not. The `external_id` and `sort_order` of the menu itself are not part of its content. */
         MenuContent: {
             /** @description All categories in display order, with at most 10,000 items in total. */
             categories: components["schemas"]["CategoryContent"][];
             /** @example Served from five until close. */
             description?: components["schemas"]["Description"];
+            /** @description When the menu is served, or `null` for always. */
+            hours?: components["schemas"]["HoursInput"] | null;
             /**
-             * @description Whether the menu is active, that is, in use now.
+             * @description Whether the menu is in use now.
              * @example true
              */
             is_active?: boolean;
+            /** @description Modifier groups of the location. An export has each group that can be reached from the menu's items, once. An import creates groups and updates them, for every menu that shows them, and deletes none: a group that is absent stays as it is. */
+            modifier_groups?: components["schemas"]["ModifierGroupContent"][];
             /** @example Evening menu */
             name?: components["schemas"]["Name"];
         };
@@ -2938,7 +3575,12 @@ export interface components {
              */
             external_id?: components["schemas"]["ExternalId"];
             /**
-             * @description Whether the menu is active, that is, in use now.
+             * @description When the menu is served, or `null` for always.
+             * @default null
+             */
+            hours?: components["schemas"]["HoursInput"] | null;
+            /**
+             * @description Whether the menu is in use now.
              * @default true
              * @example true
              */
@@ -3004,11 +3646,18 @@ export interface components {
          *     formula, because it begins with `=`, `+`, `-`, `@`, a tab or a line break, is written with a leading apostrophe; one
          *     such apostrophe is removed when the document is read.
          *
+         *     A price is written with a point: `4.50`. Where semicolons separate the cells, a comma is read as well: `4,50`. There
+         *     is nothing between thousands. An `external_id` is text, whatever it looks like: `0012` is not `12`. A spreadsheet may
+         *     make one of the other; `recreated` in the response of a dry run then names the records.
+         *
+         *     Hours, modifier groups and their uses are in the JSON document alone. They have no columns, so an import of CSV keeps
+         *     them.
+         *
          *     Exports are UTF-8 with a byte order mark and CRLF line ends. Imports may be UTF-8 with or without the byte order
          *     mark, with any line ends, and with commas, semicolons or tabs between the cells.
          * @example record,category_external_id,external_id,name,price,allergens
          *     category,NIGIRI,,Nigiri,,
-         *     item,NIGIRI,POS-1042,Salmon nigiri,4.5,fish;soy;wheat
+         *     item,NIGIRI,POS-1042,Salmon nigiri,4.50,fish;soy;wheat
          */
         MenuCsv: string;
         /** @description A menu was deleted. */
@@ -3052,8 +3701,10 @@ export interface components {
              * @example EVENING
              */
             external_id: components["schemas"]["ExternalId"];
+            /** @description When the menu is served, or `null` for always. */
+            hours: components["schemas"]["Hours"] | null;
             /**
-             * @description Whether the menu is active, that is, in use now.
+             * @description Whether the menu is in use now.
              * @example true
              */
             is_active: boolean;
@@ -3067,6 +3718,8 @@ export interface components {
              * @example 7
              */
             menu_id: components["schemas"]["Id"];
+            /** @description All modifier groups that can be reached from the items of the menu, directly or through other modifiers, each once, in the order of their identifiers. Never truncated. */
+            modifier_groups: components["schemas"]["ModifierGroup"][];
             /** @example Evening menu */
             name: components["schemas"]["Name"];
             /** @description Position among the location's menus, lowest first. Equal positions are ordered by `menu_id`. */
@@ -3095,6 +3748,8 @@ export interface components {
              * @example 7
              */
             menu_id: components["schemas"]["Id"];
+            modifier_groups: components["schemas"]["ModifierGroupChanges"];
+            modifiers: components["schemas"]["ModifierChanges"];
         };
         /** @description What an import changed or would change. */
         MenuDiffResponse: {
@@ -3127,6 +3782,8 @@ export interface components {
              * @example EVENING
              */
             external_id?: components["schemas"]["ExternalId"];
+            /** @description The hours before the change, `null` for always. */
+            hours?: components["schemas"]["Hours"] | null;
             /**
              * @description Whether the menu was active before the change.
              * @example true
@@ -3178,8 +3835,10 @@ export interface components {
              * @example EVENING
              */
             external_id?: components["schemas"]["ExternalId"];
+            /** @description When the menu is served, or `null` for always. */
+            hours?: components["schemas"]["HoursInput"] | null;
             /**
-             * @description Whether the menu is active, that is, in use now.
+             * @description Whether the menu is in use now.
              * @example true
              */
             is_active?: boolean;
@@ -3217,6 +3876,8 @@ export interface components {
         MenuValues: {
             /** @example Served from five until close. */
             description?: components["schemas"]["Description"];
+            /** @description When the menu is served, or `null` for always. */
+            hours?: components["schemas"]["Hours"] | null;
             /**
              * @description Whether the menu is active.
              * @example true
@@ -3226,11 +3887,886 @@ export interface components {
             name?: components["schemas"]["Name"];
         };
         /**
+         * Format: int32
+         * @description How many selections a customer must make in the group at least; 0 makes the group optional.
+         * @example 1
+         */
+        MinSelections: number;
+        /**
+         * Format: int32
+         * @description The least number of selections in this use; `null` keeps that of the group.
+         * @example null
+         */
+        MinSelectionsOfUse: number | null;
+        /** @description A choice in a modifier group, such as a size or a topping. */
+        Modifier: {
+            allergens: components["schemas"]["Allergens"];
+            created: components["schemas"]["Created"];
+            default_quantity: components["schemas"]["DefaultQuantity"];
+            /** @example Aged for two years. */
+            description: components["schemas"]["Description"];
+            dietary_tags: components["schemas"]["DietaryTags"];
+            /**
+             * @description Your own identifier for the modifier, unique within the group, or `null`.
+             * @example POS-M31
+             */
+            external_id: components["schemas"]["ExternalId"];
+            /**
+             * @description Whether the modifier is switched on. `false` is what kitchens call "86".
+             * @example true
+             */
+            is_available: boolean;
+            item_id: components["schemas"]["StandsForItem"];
+            /**
+             * @description The location whose menus share the modifier.
+             * @example 1
+             */
+            location_id: components["schemas"]["Id"];
+            /**
+             * @description The modifier group that holds the modifier.
+             * @example 5
+             */
+            modifier_group_id: components["schemas"]["Id"];
+            /** @description The groups that are offered once the modifier is selected, in the order in which they are offered. */
+            modifier_groups: components["schemas"]["ModifierGroupUses"];
+            /**
+             * @description Identifier of the modifier.
+             * @example 31
+             */
+            modifier_id: components["schemas"]["Id"];
+            /** @example Truffle soy sauce */
+            name: components["schemas"]["Name"];
+            /**
+             * @description What one selection adds to the price, in the currency of the location, as a decimal number. It is stored exactly.
+             * @example 1.5
+             */
+            price: components["schemas"]["Price"];
+            /** @description Position within the group, lowest first. Equal positions are ordered by `modifier_id`. */
+            sort_order: components["schemas"]["SortOrder"];
+            /** @description The client ID of the client that made the modifier unavailable. `null` while it is available. */
+            unavailable_by: components["schemas"]["UnavailableBy"];
+            /** @description Since when the modifier is unavailable, in UTC. `null` while it is available. */
+            unavailable_since: components["schemas"]["UnavailableSince"];
+            /** @description When the modifier becomes available again automatically, or `null` when nothing is planned. */
+            unavailable_until: components["schemas"]["UnavailableUntil"];
+            /** @description When the modifier last changed, in UTC. */
+            updated_at: components["schemas"]["Timestamp"];
+            version: components["schemas"]["Version"];
+        };
+        /** @description Whether a modifier can be ordered at a moment, and if not, why. */
+        ModifierAvailability: {
+            /**
+             * @description Whether the modifier can be ordered with what offers it, that is, whether there is no reason against it.
+             * @example false
+             */
+            is_orderable: boolean;
+            /**
+             * @description Identifier of the modifier.
+             * @example 31
+             */
+            modifier_id: components["schemas"]["Id"];
+            next_change_at: components["schemas"]["NextChangeAt"];
+            /** @description Every reason why the modifier cannot be ordered, those of the menu and its location among them. */
+            reasons: components["schemas"]["UnavailableReason"][];
+        };
+        /** @description The availability to set for one modifier. Name the modifier by `modifier_id` or by `external_id`, not both. */
+        ModifierAvailabilityChange: {
+            /**
+             * @description Your own identifier for the modifier.
+             * @example POS-1042
+             */
+            external_id?: string;
+            /**
+             * @description Whether the modifier is switched on. `true` also clears `unavailable_until`.
+             * @example false
+             */
+            is_available: boolean;
+            /** @description Identifier of the modifier. */
+            modifier_id?: components["schemas"]["Id"];
+            restore?: components["schemas"]["Restore"];
+            /** @description When the modifier becomes available again automatically, or `null` for no planned return. It must be in the future, and it cannot be combined with `is_available: true`. If absent, a modifier that is already unavailable keeps its planned return. */
+            unavailable_until?: components["schemas"]["UnavailableUntil"];
+        };
+        /** @description The results of a ModifierAvailabilityUpdate, one per modifier, in the order of the rows. */
+        ModifierAvailabilityResponse: {
+            /** @description One result per modifier, and one per row that names none, in the order of the rows. */
+            data: components["schemas"]["ModifierAvailabilityResult"][];
+        };
+        /** @description The result of one row of an ModifierAvailabilityUpdate. */
+        ModifierAvailabilityResult: {
+            /** @description Your own identifier for the modifier, or `null` when it has none. For a modifier that was not found, the one you sent. */
+            external_id: components["schemas"]["ExternalId"];
+            /** @description The modifier as it is now, or `null` when it was not found. */
+            modifier: components["schemas"]["Modifier"] | null;
+            /**
+             * Format: int64
+             * @description Identifier of the modifier; `null` when the row named an `external_id` that was not found.
+             * @example 42
+             */
+            modifier_id: number | null;
+            result: components["schemas"]["AvailabilityOutcome"];
+        };
+        /** @description The availability of up to 500 modifiers of a location. Name each modifier only once. */
+        ModifierAvailabilityUpdate: {
+            /** @description One row per `external_id` or modifier. */
+            modifiers: components["schemas"]["ModifierAvailabilityChange"][];
+        };
+        /** @description A modifier that the import updates. */
+        ModifierChange: {
+            /**
+             * @description Your own identifier for the modifier after the import, or `null`.
+             * @example POS-M31
+             */
+            external_id: components["schemas"]["ExternalId"];
+            /** @description The group of the modifier. */
+            modifier_group: components["schemas"]["ModifierGroupReference"];
+            /**
+             * @description Identifier of the modifier.
+             * @example 31
+             */
+            modifier_id: components["schemas"]["Id"];
+            /**
+             * @description The name after the import.
+             * @example Truffle soy sauce
+             */
+            name: components["schemas"]["Name"];
+            new: components["schemas"]["ModifierValues"];
+            old: components["schemas"]["ModifierValues"];
+        };
+        /** @description What the import changes in the modifiers of the groups in the document. */
+        ModifierChanges: {
+            /** @description Created records, in the order of the document. */
+            created: components["schemas"]["AddedModifier"][];
+            /** @description Deleted records. */
+            deleted: components["schemas"]["RemovedModifier"][];
+            /** @description Records that are deleted and created again, since the document names them by another `external_id`. What refers to their identifiers is lost; give the old `external_id` to keep a record. */
+            recreated: components["schemas"]["RecreatedModifier"][];
+            /**
+             * Format: int32
+             * @description Number of unchanged records.
+             * @example 12
+             */
+            unchanged: number;
+            /** @description Updated records, in the order of the document. */
+            updated: components["schemas"]["ModifierChange"][];
+        };
+        /** @description A modifier. It is matched by `external_id`, or by `modifier_id` when it has none. A new modifier needs `external_id` and `name`. */
+        ModifierContent: {
+            allergens?: components["schemas"]["Allergens"];
+            default_quantity?: components["schemas"]["DefaultQuantity"];
+            /** @example Aged for two years. */
+            description?: components["schemas"]["Description"];
+            dietary_tags?: components["schemas"]["DietaryTags"];
+            /**
+             * @description Your own identifier for the modifier, unique within the group. Together with `modifier_id`, it is assigned to a modifier that has none yet.
+             * @example POS-M31
+             */
+            external_id?: components["schemas"]["ExternalKey"];
+            /**
+             * @description Whether the modifier is switched on. If absent, a modifier that the kitchen has switched off stays off.
+             * @example true
+             */
+            is_available?: boolean;
+            /** @description The item that the modifier stands for, or `null` for none. */
+            item?: components["schemas"]["ModifierItem"] | null;
+            /** @description The modifier groups that are offered once the modifier is selected, in the order in which they are offered. If absent, the modifier keeps those that it has. */
+            modifier_groups?: components["schemas"]["ModifierGroupUseContent"][];
+            /**
+             * @description Identifier of a modifier that has no `external_id`.
+             * @example 31
+             */
+            modifier_id?: components["schemas"]["Id"];
+            /** @example Truffle soy sauce */
+            name?: components["schemas"]["Name"];
+            /**
+             * @description What one selection adds to the price, in the currency of the location, as a decimal number. `0` if absent from a new modifier.
+             * @example 1.5
+             */
+            price?: components["schemas"]["Price"];
+            /** @description When the modifier becomes available again automatically, or `null` for no planned return, as of an item. */
+            unavailable_until?: components["schemas"]["UnavailableUntil"];
+        };
+        /** @description The modifier to create. */
+        ModifierCreate: {
+            /** @default [] */
+            allergens?: components["schemas"]["Allergens"];
+            /** @default 0 */
+            default_quantity?: components["schemas"]["DefaultQuantity"];
+            /**
+             * @default
+             * @example Aged for two years.
+             */
+            description?: components["schemas"]["Description"];
+            /** @default [] */
+            dietary_tags?: components["schemas"]["DietaryTags"];
+            /**
+             * @description Your own identifier for the modifier, unique within the group, or `null`.
+             * @default null
+             * @example POS-M31
+             */
+            external_id?: components["schemas"]["ExternalId"];
+            /**
+             * @description Whether the modifier is switched on. `true` unless there is an `unavailable_until`.
+             * @example true
+             */
+            is_available?: boolean;
+            /** @default null */
+            item_id?: components["schemas"]["StandsForItem"];
+            /** @example Truffle soy sauce */
+            name: components["schemas"]["Name"];
+            /**
+             * @description What one selection adds to the price, in the currency of the location, as a decimal number. `0` if absent.
+             * @example 1.5
+             */
+            price?: components["schemas"]["Price"];
+            /** @description Position within the group, lowest first. If absent, after the last. */
+            sort_order?: components["schemas"]["SortOrder"];
+            /**
+             * @description When the modifier becomes available automatically, or `null` for no planned time. It must be in the future, and it cannot be combined with `is_available: true`. The modifier is unavailable until then.
+             * @default null
+             */
+            unavailable_until?: components["schemas"]["UnavailableUntil"];
+        };
+        /** @description A modifier was created. */
+        ModifierCreatedEvent: {
+            /** @description The new modifier, as the API returns it. */
+            data: components["schemas"]["Modifier"];
+            id: components["schemas"]["EventId"];
+            /**
+             * @description The location whose menus share the modifier group.
+             * @example 1
+             */
+            location_id: components["schemas"]["Id"];
+            /**
+             * @description Always `null`: a modifier group belongs to a location and not to one menu.
+             * @example null
+             */
+            menu_id: null;
+            /**
+             * @description Always `null`: a new record has no previous values.
+             * @example null
+             */
+            previous: null;
+            request_id: components["schemas"]["EventRequestId"];
+            /** @description When the change was made, in UTC. */
+            timestamp: components["schemas"]["Timestamp"];
+            /**
+             * @description Type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "modifier.created";
+        };
+        /** @description A modifier was deleted. */
+        ModifierDeletedEvent: {
+            /** @description The last state of the modifier, as the API returns it. */
+            data: components["schemas"]["Modifier"];
+            id: components["schemas"]["EventId"];
+            /**
+             * @description The location whose menus share the modifier group.
+             * @example 1
+             */
+            location_id: components["schemas"]["Id"];
+            /**
+             * @description Always `null`: a modifier group belongs to a location and not to one menu.
+             * @example null
+             */
+            menu_id: null;
+            /**
+             * @description Always `null`: no field was changed.
+             * @example null
+             */
+            previous: null;
+            request_id: components["schemas"]["EventRequestId"];
+            /** @description When the change was made, in UTC. */
+            timestamp: components["schemas"]["Timestamp"];
+            /**
+             * @description Type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "modifier.deleted";
+        };
+        /** @description A group of modifiers, such as sizes or toppings, with the rules for selecting among them. */
+        ModifierGroup: {
+            created: components["schemas"]["Created"];
+            /** @example Served on the side. */
+            description: components["schemas"]["Description"];
+            /**
+             * @description Your own identifier for the modifier group, unique within the location, or `null`.
+             * @example SAUCE
+             */
+            external_id: components["schemas"]["ExternalId"];
+            free_selections: components["schemas"]["FreeSelections"];
+            /**
+             * @description The location whose menus share the modifier group.
+             * @example 1
+             */
+            location_id: components["schemas"]["Id"];
+            max_per_modifier: components["schemas"]["MaxPerModifier"];
+            max_selections: components["schemas"]["MaxSelections"];
+            min_selections: components["schemas"]["MinSelections"];
+            /**
+             * @description Identifier of the modifier group.
+             * @example 5
+             */
+            modifier_group_id: components["schemas"]["Id"];
+            /** @description All modifiers of the group in display order, available or not. Never truncated. */
+            modifiers: components["schemas"]["Modifier"][];
+            /** @example Sauce */
+            name: components["schemas"]["Name"];
+            /** @description When the group's own fields last changed, in UTC. Changes to its modifiers do not count. */
+            updated_at: components["schemas"]["Timestamp"];
+            version: components["schemas"]["Version"];
+        };
+        /** @description A modifier group whose own fields the import updates. */
+        ModifierGroupChange: {
+            /**
+             * @description Your own identifier for the modifier group after the import, or `null`.
+             * @example SAUCE
+             */
+            external_id: components["schemas"]["ExternalId"];
+            /**
+             * @description Identifier of the modifier group.
+             * @example 5
+             */
+            modifier_group_id: components["schemas"]["Id"];
+            /**
+             * @description The name after the import.
+             * @example Sauce
+             */
+            name: components["schemas"]["Name"];
+            new: components["schemas"]["ModifierGroupValues"];
+            old: components["schemas"]["ModifierGroupValues"];
+        };
+        /** @description What the import changes in the location's modifier groups. It deletes none. */
+        ModifierGroupChanges: {
+            /** @description Created records, in the order of the document. */
+            created: components["schemas"]["AddedModifierGroup"][];
+            /**
+             * Format: int32
+             * @description Number of groups in the document whose own fields stay the same.
+             * @example 3
+             */
+            unchanged: number;
+            /** @description Updated records, in the order of the document. */
+            updated: components["schemas"]["ModifierGroupChange"][];
+        };
+        /** @description A modifier group of the location, which its menus share. It is matched by `external_id`, or by `modifier_group_id` when it has none. A new group needs `external_id` and `name`. */
+        ModifierGroupContent: {
+            /** @example Served on the side. */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description Your own identifier for the modifier group, unique within the location. Together with `modifier_group_id`, it is assigned to a group that has none yet.
+             * @example SAUCE
+             */
+            external_id?: components["schemas"]["ExternalKey"];
+            free_selections?: components["schemas"]["FreeSelections"];
+            max_per_modifier?: components["schemas"]["MaxPerModifier"];
+            max_selections?: components["schemas"]["MaxSelections"];
+            min_selections?: components["schemas"]["MinSelections"];
+            /**
+             * @description Identifier of a modifier group that has no `external_id`.
+             * @example 5
+             */
+            modifier_group_id?: components["schemas"]["Id"];
+            /** @description All modifiers of the group in display order; a modifier that is not in the list is deleted. If absent, the group keeps its modifiers. */
+            modifiers?: components["schemas"]["ModifierContent"][];
+            /** @example Sauce */
+            name?: components["schemas"]["Name"];
+        };
+        /** @description The modifier group to create, with its modifiers. */
+        ModifierGroupCreate: {
+            /**
+             * @default
+             * @example Served on the side.
+             */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description Your own identifier for the modifier group, unique within the location, or `null`.
+             * @default null
+             * @example SAUCE
+             */
+            external_id?: components["schemas"]["ExternalId"];
+            /** @default 0 */
+            free_selections?: components["schemas"]["FreeSelections"];
+            /** @default 1 */
+            max_per_modifier?: components["schemas"]["MaxPerModifier"];
+            /** @default null */
+            max_selections?: components["schemas"]["MaxSelections"];
+            /** @default 0 */
+            min_selections?: components["schemas"]["MinSelections"];
+            /**
+             * @description The modifiers to create in the group; without a `sort_order` they stand in the order of this list.
+             * @default []
+             */
+            modifiers?: components["schemas"]["ModifierCreate"][];
+            /** @example Sauce */
+            name: components["schemas"]["Name"];
+        };
+        /** @description A modifier group was created. */
+        ModifierGroupCreatedEvent: {
+            /** @description The new modifier group, as the API returns it, without its modifiers. */
+            data: components["schemas"]["ModifierGroupSummary"];
+            id: components["schemas"]["EventId"];
+            /**
+             * @description The location whose menus share the modifier group.
+             * @example 1
+             */
+            location_id: components["schemas"]["Id"];
+            /**
+             * @description Always `null`: a modifier group belongs to a location and not to one menu.
+             * @example null
+             */
+            menu_id: null;
+            /**
+             * @description Always `null`: a new record has no previous values.
+             * @example null
+             */
+            previous: null;
+            request_id: components["schemas"]["EventRequestId"];
+            /** @description When the change was made, in UTC. */
+            timestamp: components["schemas"]["Timestamp"];
+            /**
+             * @description Type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "modifier_group.created";
+        };
+        /** @description A modifier group was deleted. */
+        ModifierGroupDeletedEvent: {
+            /** @description The last state of the modifier group, as the API returns it, without its modifiers. */
+            data: components["schemas"]["ModifierGroupSummary"];
+            id: components["schemas"]["EventId"];
+            /**
+             * @description The location whose menus share the modifier group.
+             * @example 1
+             */
+            location_id: components["schemas"]["Id"];
+            /**
+             * @description Always `null`: a modifier group belongs to a location and not to one menu.
+             * @example null
+             */
+            menu_id: null;
+            /**
+             * @description Always `null`: no field was changed.
+             * @example null
+             */
+            previous: null;
+            request_id: components["schemas"]["EventRequestId"];
+            /** @description When the change was made, in UTC. */
+            timestamp: components["schemas"]["Timestamp"];
+            /**
+             * @description Type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "modifier_group.deleted";
+        };
+        /** @description One page of modifier groups, ordered by identifier. */
+        ModifierGroupList: {
+            /** @description The modifier groups of this page. */
+            data: components["schemas"]["ModifierGroup"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description Previous values of exactly the fields that changed. `version` and `updated_at`, which change every time, are not included. */
+        ModifierGroupPrevious: {
+            /** @description The description before the change. */
+            description?: components["schemas"]["Description"];
+            /** @description Your own identifier before the change. */
+            external_id?: components["schemas"]["ExternalId"];
+            /** @description How many selections cost nothing before the change. */
+            free_selections?: components["schemas"]["FreeSelections"];
+            /** @description How often the same modifier could be selected before the change. */
+            max_per_modifier?: components["schemas"]["MaxPerModifier"];
+            /** @description The greatest number of selections before the change. */
+            max_selections?: components["schemas"]["MaxSelections"];
+            /** @description The least number of selections before the change. */
+            min_selections?: components["schemas"]["MinSelections"];
+            /** @description The name before the change. */
+            name?: components["schemas"]["Name"];
+        };
+        /** @description A modifier group, named by `external_id`, or by `modifier_group_id` when it has none. */
+        ModifierGroupReference: {
+            /**
+             * @description Your own identifier for the modifier group, or `null`.
+             * @example SAUCE
+             */
+            external_id: components["schemas"]["ExternalId"];
+            /**
+             * @description Identifier of the modifier group; `null` for a group that the import creates.
+             * @example 5
+             */
+            modifier_group_id: components["schemas"]["Id"] | null;
+        };
+        /** @description One modifier group. */
+        ModifierGroupResponse: {
+            data: components["schemas"]["ModifierGroup"];
+        };
+        /** @description A modifier group without its modifiers, each of which has events of its own. */
+        ModifierGroupSummary: {
+            created: components["schemas"]["Created"];
+            /** @example Served on the side. */
+            description: components["schemas"]["Description"];
+            /**
+             * @description Your own identifier for the modifier group, unique within the location, or `null`.
+             * @example SAUCE
+             */
+            external_id: components["schemas"]["ExternalId"];
+            free_selections: components["schemas"]["FreeSelections"];
+            /**
+             * @description The location whose menus share the modifier group.
+             * @example 1
+             */
+            location_id: components["schemas"]["Id"];
+            max_per_modifier: components["schemas"]["MaxPerModifier"];
+            max_selections: components["schemas"]["MaxSelections"];
+            min_selections: components["schemas"]["MinSelections"];
+            /**
+             * @description Identifier of the modifier group.
+             * @example 5
+             */
+            modifier_group_id: components["schemas"]["Id"];
+            /** @example Sauce */
+            name: components["schemas"]["Name"];
+            /** @description When the group's own fields last changed, in UTC. Changes to its modifiers do not count. */
+            updated_at: components["schemas"]["Timestamp"];
+            version: components["schemas"]["Version"];
+        };
+        /** @description The fields to change. An absent field keeps its value; `null` clears a field that can be `null`. At least one field is required, and unknown fields are refused. */
+        ModifierGroupUpdate: {
+            /** @example Served on the side. */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description Your own identifier for the modifier group, unique within the location, or `null`.
+             * @example SAUCE
+             */
+            external_id?: components["schemas"]["ExternalId"];
+            free_selections?: components["schemas"]["FreeSelections"];
+            max_per_modifier?: components["schemas"]["MaxPerModifier"];
+            max_selections?: components["schemas"]["MaxSelections"];
+            min_selections?: components["schemas"]["MinSelections"];
+            /** @example Sauce */
+            name?: components["schemas"]["Name"];
+        };
+        /** @description A modifier group changed. */
+        ModifierGroupUpdatedEvent: {
+            /** @description The modifier group after the change, as the API returns it, without its modifiers. */
+            data: components["schemas"]["ModifierGroupSummary"];
+            id: components["schemas"]["EventId"];
+            /**
+             * @description The location whose menus share the modifier group.
+             * @example 1
+             */
+            location_id: components["schemas"]["Id"];
+            /**
+             * @description Always `null`: a modifier group belongs to a location and not to one menu.
+             * @example null
+             */
+            menu_id: null;
+            previous: components["schemas"]["ModifierGroupPrevious"];
+            request_id: components["schemas"]["EventRequestId"];
+            /** @description When the change was made, in UTC. */
+            timestamp: components["schemas"]["Timestamp"];
+            /**
+             * @description Type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "modifier_group.updated";
+        };
+        /** @description The use of a modifier group by an item or a modifier, with numbers of its own where these are not `null`. */
+        ModifierGroupUse: {
+            max_selections: components["schemas"]["MaxSelectionsOfUse"];
+            min_selections: components["schemas"]["MinSelectionsOfUse"];
+            /**
+             * @description The modifier group that is used.
+             * @example 5
+             */
+            modifier_group_id: components["schemas"]["Id"];
+        };
+        /** @description The use of a modifier group by an item or a modifier. The group is named by `external_id`, or by `modifier_group_id` when it has none; it is in the document or at the location. */
+        ModifierGroupUseContent: {
+            /**
+             * @description Your own identifier for the modifier group.
+             * @example SAUCE
+             */
+            external_id?: components["schemas"]["ExternalKey"];
+            /** @default null */
+            max_selections?: components["schemas"]["MaxSelectionsOfUse"];
+            /** @default null */
+            min_selections?: components["schemas"]["MinSelectionsOfUse"];
+            /**
+             * @description Identifier of a modifier group that has no `external_id`.
+             * @example 5
+             */
+            modifier_group_id?: components["schemas"]["Id"];
+        };
+        /** @description The use of a modifier group by an item or a modifier. */
+        ModifierGroupUseInput: {
+            /** @default null */
+            max_selections?: components["schemas"]["MaxSelectionsOfUse"];
+            /** @default null */
+            min_selections?: components["schemas"]["MinSelectionsOfUse"];
+            /**
+             * @description The modifier group that is used.
+             * @example 5
+             */
+            modifier_group_id: components["schemas"]["Id"];
+        };
+        /** @description An item or a modifier that uses a modifier group. */
+        ModifierGroupUser: {
+            /**
+             * Format: int64
+             * @description The item that uses the group; `null` when a modifier does.
+             * @example 42
+             */
+            item_id: number | null;
+            max_selections: components["schemas"]["MaxSelectionsOfUse"];
+            /**
+             * Format: int64
+             * @description The menu that holds the item; `null` when a modifier uses the group.
+             * @example 7
+             */
+            menu_id: number | null;
+            min_selections: components["schemas"]["MinSelectionsOfUse"];
+            /**
+             * Format: int64
+             * @description The group that holds this modifier; `null` when an item uses the group.
+             * @example null
+             */
+            modifier_group_id: number | null;
+            /**
+             * Format: int64
+             * @description The modifier that uses the group; `null` when an item does.
+             * @example null
+             */
+            modifier_id: number | null;
+        };
+        /** @description One page of the uses of a modifier group, ordered by when they began. */
+        ModifierGroupUserList: {
+            /** @description The uses of this page. */
+            data: components["schemas"]["ModifierGroupUser"][];
+            next_cursor: components["schemas"]["NextCursor"];
+        };
+        /** @description The modifier groups that are offered with it, in the order in which they are offered. */
+        ModifierGroupUses: components["schemas"]["ModifierGroupUse"][];
+        /** @description The whole list of modifier groups, in the order in which they are offered. */
+        ModifierGroupUsesUpdate: {
+            /** @description The modifier groups; each at most once. Empty for none. */
+            modifier_groups: components["schemas"]["ModifierGroupUseInput"][];
+        };
+        /** @description The use of a modifier group by an item or a modifier. */
+        ModifierGroupUseValues: {
+            /**
+             * @description Your own identifier for the modifier group, or `null`.
+             * @example SAUCE
+             */
+            external_id: components["schemas"]["ExternalId"];
+            max_selections: components["schemas"]["MaxSelectionsOfUse"];
+            min_selections: components["schemas"]["MinSelectionsOfUse"];
+            /**
+             * @description Identifier of the modifier group; `null` for a group that the import creates.
+             * @example 5
+             */
+            modifier_group_id: components["schemas"]["Id"] | null;
+        };
+        /** @description Values of exactly the fields of a modifier group that change. */
+        ModifierGroupValues: {
+            /** @example Served on the side. */
+            description?: components["schemas"]["Description"];
+            /**
+             * @description Your own identifier for the modifier group, or `null`.
+             * @example SAUCE
+             */
+            external_id?: components["schemas"]["ExternalId"];
+            free_selections?: components["schemas"]["FreeSelections"];
+            max_per_modifier?: components["schemas"]["MaxPerModifier"];
+            max_selections?: components["schemas"]["MaxSelections"];
+            min_selections?: components["schemas"]["MinSelections"];
+            /** @example Sauce */
+            name?: components["schemas"]["Name"];
+        };
+        /** @description The item that a modifier stands for: an item of the document by `external_id`, or any item of the location by `item_id`. One of the two is required. */
+        ModifierItem: {
+            /** @description Your own identifier for an item in the document. */
+            external_id?: components["schemas"]["ExternalKey"];
+            /** @description Identifier of an item of another menu, or of one that has no `external_id`. */
+            item_id?: components["schemas"]["Id"];
+        };
+        /** @description Previous values of exactly the fields that changed. `version` and `updated_at`, which change every time, are not included, nor are `unavailable_since` and `unavailable_by`, which follow `is_available`. */
+        ModifierPrevious: {
+            /** @description The allergens before the change. */
+            allergens?: components["schemas"]["Allergens"];
+            /** @description How often it was selected by default before the change. */
+            default_quantity?: components["schemas"]["DefaultQuantity"];
+            /** @description The description before the change. */
+            description?: components["schemas"]["Description"];
+            /** @description The dietary tags before the change. */
+            dietary_tags?: components["schemas"]["DietaryTags"];
+            /** @description Your own identifier before the change. */
+            external_id?: components["schemas"]["ExternalId"];
+            /**
+             * @description Whether the modifier was switched on before the change.
+             * @example true
+             */
+            is_available?: boolean;
+            /** @description The item that it stood for before the change. */
+            item_id?: components["schemas"]["StandsForItem"];
+            /** @description The modifier groups before the change. */
+            modifier_groups?: components["schemas"]["ModifierGroupUses"];
+            /** @description The name before the change. */
+            name?: components["schemas"]["Name"];
+            /** @description The price before the change. */
+            price?: components["schemas"]["Price"];
+            /** @description The position before the change. */
+            sort_order?: components["schemas"]["SortOrder"];
+            /** @description The planned return before the change. */
+            unavailable_until?: components["schemas"]["UnavailableUntil"];
+        };
+        /** @description One modifier. */
+        ModifierResponse: {
+            data: components["schemas"]["Modifier"];
+        };
+        /** @description A modifier that a customer has selected, with what is selected within it, up to six levels deep. */
+        ModifierSelection: {
+            /**
+             * @description The modifier, of a group that is offered here.
+             * @example 32
+             */
+            modifier_id: components["schemas"]["Id"];
+            /**
+             * @description How often it is selected, for one of what it is selected for.
+             * @default 1
+             * @example 1
+             */
+            quantity?: components["schemas"]["SelectedQuantity"];
+            /**
+             * @description The modifiers that are selected in the groups of this modifier.
+             * @default []
+             */
+            selections?: components["schemas"]["ModifierSelection"][];
+        };
+        /** @description `is_available` of a modifier changed, whatever caused the change. */
+        ModifierToggledEvent: {
+            /** @description The modifier after the change, as the API returns it. */
+            data: components["schemas"]["Modifier"];
+            id: components["schemas"]["EventId"];
+            /**
+             * @description The location whose menus share the modifier group.
+             * @example 1
+             */
+            location_id: components["schemas"]["Id"];
+            /**
+             * @description Always `null`: a modifier group belongs to a location and not to one menu.
+             * @example null
+             */
+            menu_id: null;
+            previous: components["schemas"]["ModifierPrevious"];
+            request_id: components["schemas"]["EventRequestId"];
+            /** @description When the change was made, in UTC. */
+            timestamp: components["schemas"]["Timestamp"];
+            /**
+             * @description Type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "modifier.toggled";
+        };
+        /** @description The fields to change. An absent field keeps its value; `null` clears a field that can be `null`. At least one field is required, and unknown fields are refused. */
+        ModifierUpdate: {
+            allergens?: components["schemas"]["Allergens"];
+            default_quantity?: components["schemas"]["DefaultQuantity"];
+            /** @example Aged for two years. */
+            description?: components["schemas"]["Description"];
+            dietary_tags?: components["schemas"]["DietaryTags"];
+            /**
+             * @description Your own identifier for the modifier, unique within the group, or `null`.
+             * @example POS-M31
+             */
+            external_id?: components["schemas"]["ExternalId"];
+            /**
+             * @description Whether the modifier is switched on. `true` also clears `unavailable_until`.
+             * @example false
+             */
+            is_available?: boolean;
+            item_id?: components["schemas"]["StandsForItem"];
+            /** @example Truffle soy sauce */
+            name?: components["schemas"]["Name"];
+            /**
+             * @description What one selection adds to the price, in the currency of the location, as a decimal number.
+             * @example 1.5
+             */
+            price?: components["schemas"]["Price"];
+            restore?: components["schemas"]["Restore"];
+            /** @description Position within the group, lowest first. Equal positions are ordered by `modifier_id`. */
+            sort_order?: components["schemas"]["SortOrder"];
+            /** @description When the modifier becomes available again automatically, or `null` for no planned return. It must be in the future, and it cannot be combined with `is_available: true`. Sent alone, it also makes the modifier unavailable. */
+            unavailable_until?: components["schemas"]["UnavailableUntil"];
+        };
+        /** @description A modifier changed. */
+        ModifierUpdatedEvent: {
+            /** @description The modifier after the change, as the API returns it. */
+            data: components["schemas"]["Modifier"];
+            id: components["schemas"]["EventId"];
+            /**
+             * @description The location whose menus share the modifier group.
+             * @example 1
+             */
+            location_id: components["schemas"]["Id"];
+            /**
+             * @description Always `null`: a modifier group belongs to a location and not to one menu.
+             * @example null
+             */
+            menu_id: null;
+            previous: components["schemas"]["ModifierPrevious"];
+            request_id: components["schemas"]["EventRequestId"];
+            /** @description When the change was made, in UTC. */
+            timestamp: components["schemas"]["Timestamp"];
+            /**
+             * @description Type of the event. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            type: "modifier.updated";
+        };
+        /** @description Values of exactly the fields of a modifier that change. */
+        ModifierValues: {
+            allergens?: components["schemas"]["Allergens"];
+            default_quantity?: components["schemas"]["DefaultQuantity"];
+            /** @example Aged for two years. */
+            description?: components["schemas"]["Description"];
+            dietary_tags?: components["schemas"]["DietaryTags"];
+            /**
+             * @description Your own identifier for the modifier, or `null`.
+             * @example POS-M31
+             */
+            external_id?: components["schemas"]["ExternalId"];
+            /**
+             * @description Whether the modifier is switched on.
+             * @example true
+             */
+            is_available?: boolean;
+            /** @description The item that the modifier stands for, or `null` for none. */
+            item?: components["schemas"]["ItemReference"] | null;
+            /** @description The modifier groups that are offered once the modifier is selected. */
+            modifier_groups?: components["schemas"]["ModifierGroupUseValues"][];
+            /** @example Truffle soy sauce */
+            name?: components["schemas"]["Name"];
+            /**
+             * @description What one selection adds to the price, in the currency of the location, as a decimal number.
+             * @example 1.5
+             */
+            price?: components["schemas"]["Price"];
+            /** @description Position within the group. */
+            sort_order?: components["schemas"]["SortOrder"];
+            unavailable_until?: components["schemas"]["UnavailableUntil"];
+        };
+        /**
          * Format: date-time
-         * @description Date and time with UTC offset, RFC 3339.
+         * @description Date and time with UTC offset, RFC 3339, in the years 2000 to 2099, with at most nine decimal places of a second.
          * @example 2026-03-14T18:00:00Z
          */
         Moment: string;
+        /**
+         * @description Date and time, RFC 3339 with a UTC offset, or `YYYY-MM-DDTHH:MM`, with or without seconds, in local time of the location.
+         * @example 2026-12-24T20:00
+         */
+        MomentOrLocalTime: string;
         /**
          * @description Display name in any script. Surrounding white space is removed; at least one character must remain. No line breaks or other control characters.
          * @example Salmon nigiri
@@ -3242,6 +4778,12 @@ export interface components {
          * @example 2026-03-14T18:10:12.345Z
          */
         NextAttemptAt: string | null;
+        /**
+         * Format: date-time
+         * @description When this changes next without anybody changing anything: hours begin or end, or an `unavailable_until` comes. `null` when nothing is to come. In UTC.
+         * @example 2026-03-14T22:00:00.000Z
+         */
+        NextChangeAt: string | null;
         /**
          * @description The `cursor` of the next page, or `null` on the last one.
          * @example NDI
@@ -3263,7 +4805,7 @@ export interface components {
          */
         OAuthErrorCode: "invalid_request" | "invalid_client" | "unauthorized_client" | "unsupported_grant_type" | "invalid_scope";
         /**
-         * @description Phone number, preferably with country code, or `null`.
+         * @description Phone number in one line, preferably with country code, or `null`. No control characters.
          * @example +81 3 5555 0142
          */
         Phone: string | null;
@@ -3274,8 +4816,8 @@ export interface components {
          */
         PhotoUrl: string | null;
         /**
-         * @description Price in the currency of the menu's location, as a decimal number with at most two decimal places. It is stored exactly; a third decimal place is refused, never rounded.
-         * @example 4.5
+         * @description Price in the currency of the location, as a decimal number with at most as many decimal places as the currency has by ISO 4217: none for JPY, two for EUR, three for KWD. It is stored exactly; a further decimal place is refused, never rounded.
+         * @example 450
          */
         Price: number;
         /**
@@ -3289,6 +4831,69 @@ export interface components {
          * @example item:42
          */
         RecordName: string;
+        /** @description A category that the import deletes, and one that it creates in its place: its `external_id` differs only in zeros at the start, letter case or white space, or it has the same name. Both are in `deleted` and in `created`, too. */
+        RecreatedCategory: {
+            /**
+             * @description Identifier of the category that is deleted.
+             * @example 12
+             */
+            category_id: components["schemas"]["Id"];
+            /**
+             * @description Your own identifier for the category that is deleted, or `null`.
+             * @example NIGIRI
+             */
+            external_id: components["schemas"]["ExternalId"];
+            /**
+             * @description Name of the category that is created.
+             * @example Nigiri
+             */
+            name: components["schemas"]["Name"];
+            /**
+             * @description Your own identifier for the category that is created.
+             * @example nigiri
+             */
+            new_external_id: components["schemas"]["ExternalKey"];
+        };
+        /** @description An item that the import deletes, and one that it creates in its place: its `external_id` differs only in zeros at the start, letter case or white space, or it has the same name. Both are in `deleted` and in `created`, too. */
+        RecreatedItem: {
+            /**
+             * @description Your own identifier for the item that is deleted, or `null`.
+             * @example 0012
+             */
+            external_id: components["schemas"]["ExternalId"];
+            /** @description Identifier of the item that is deleted. */
+            item_id: components["schemas"]["Id"];
+            /** @description Name of the item that is created. */
+            name: components["schemas"]["Name"];
+            /**
+             * @description Your own identifier for the item that is created.
+             * @example 12
+             */
+            new_external_id: components["schemas"]["ExternalKey"];
+        };
+        /** @description A modifier that the import deletes, and one of the same group that it creates in its place: its `external_id` differs only in zeros at the start, letter case or white space, or it has the same name. Both are in `deleted` and in `created`, too. */
+        RecreatedModifier: {
+            /**
+             * @description Your own identifier for the modifier that is deleted, or `null`.
+             * @example POS-M31
+             */
+            external_id: components["schemas"]["ExternalId"];
+            /**
+             * @description Identifier of the modifier that is deleted.
+             * @example 31
+             */
+            modifier_id: components["schemas"]["Id"];
+            /**
+             * @description Name of the modifier that is created.
+             * @example Truffle soy sauce
+             */
+            name: components["schemas"]["Name"];
+            /**
+             * @description Your own identifier for the modifier that is created.
+             * @example pos-m31
+             */
+            new_external_id: components["schemas"]["ExternalKey"];
+        };
         /** @description A category that the import deletes because the document does not have it. */
         RemovedCategory: {
             /**
@@ -3312,7 +4917,24 @@ export interface components {
             item_id: components["schemas"]["Id"];
             name: components["schemas"]["Name"];
         };
-        /** @description Past events that are sent to an endpoint again, and the progress. */
+        /** @description A modifier that the import deletes because its group in the document does not have it. */
+        RemovedModifier: {
+            /**
+             * @description Your own identifier for the modifier, or `null`.
+             * @example POS-M31
+             */
+            external_id: components["schemas"]["ExternalId"];
+            /** @description The group of the modifier. */
+            modifier_group: components["schemas"]["ModifierGroupReference"];
+            /**
+             * @description Identifier of the modifier.
+             * @example 31
+             */
+            modifier_id: components["schemas"]["Id"];
+            /** @example Truffle soy sauce */
+            name: components["schemas"]["Name"];
+        };
+        /** @description A replay of past events to an endpoint, and its progress. */
         Replay: {
             /**
              * Format: int64
@@ -3377,6 +4999,29 @@ export interface components {
          * @example null
          */
         ResponseExcerpt: string | null;
+        /**
+         * @description When the item or modifier becomes available again, by the hours as they are at the time of the call. It cannot be
+         *     combined with `unavailable_until` or with `is_available: true`, and it makes the item or modifier unavailable until then.
+         *
+         *     | value | meaning |
+         *     |---|---|
+         *     | `next_opening` | when it is next served after it is not. Of an item: when the hours of location, menu, category and item next begin to hold all together. Of a modifier: when the hours of the location next begin. Returns 422 (`no_opening`) when they never do, or never cease to |
+         *     | `next_day` | the start of the next day in the time zone of the location |
+         * @example next_opening
+         * @enum {string}
+         */
+        Restore: "next_opening" | "next_day";
+        /**
+         * @description Where this page ended, present on every page, even on an empty one. To ask later for what has come since, send it as `cursor`.
+         * @example MTc3MzUwNDAwMDAwMC40Mi5kNmU3ZjhkMg
+         */
+        ResumeCursor: string;
+        /**
+         * @description What a token allows.
+         * @example menus:read
+         * @enum {string}
+         */
+        Scope: "availability:write" | "menus:read" | "menus:write" | "webhooks:manage";
         /** @description How to switch to the new secret. */
         SecretRotation: {
             /**
@@ -3389,10 +5034,107 @@ export interface components {
         };
         /**
          * Format: int32
+         * @description How many are selected.
+         * @example 1
+         */
+        SelectedQuantity: number;
+        /** @description What one selection adds to the price of one item. */
+        SelectionLine: {
+            /**
+             * Format: int32
+             * @description How many of these are free.
+             * @example 0
+             */
+            free_quantity: number;
+            /**
+             * @description The modifier group that it is selected in.
+             * @example 5
+             */
+            modifier_group_id: components["schemas"]["Id"];
+            /**
+             * @description The modifier that is selected.
+             * @example 32
+             */
+            modifier_id: components["schemas"]["Id"];
+            /**
+             * @description The name of the modifier.
+             * @example Truffle soy sauce
+             */
+            name: components["schemas"]["Name"];
+            /** @description The selection, as a JSON Pointer (RFC 6901) into the body of the request. */
+            pointer: components["schemas"]["SelectionPointer"];
+            /**
+             * @description The price of the modifier, as that of one which is not free.
+             * @example 1.5
+             */
+            price: components["schemas"]["Amount"];
+            /** @description How often the modifier is selected, for one of what it is selected for, as in the request. */
+            quantity: components["schemas"]["SelectedQuantity"];
+            /**
+             * @description What the line adds to `unit_price`: `price` for all that are not free, as often as what it is selected for is selected itself.
+             * @example 1.5
+             */
+            total_price: components["schemas"]["Amount"];
+        };
+        /**
+         * @description JSON Pointer (RFC 6901) into the body of the request.
+         * @example /selections/0
+         */
+        SelectionPointer: string;
+        /** @description One problem of the selections. */
+        SelectionProblem: {
+            /**
+             * @description Stable name of the problem. New codes may be added.
+             *
+             *     | code | at | meaning |
+             *     |---|---|---|
+             *     | `too_few` | a list | fewer selections in the group than its least number, `limit` |
+             *     | `too_many` | a list | more selections in the group than its greatest number, `limit` |
+             *     | `too_many_of_modifier` | a selection | the modifier is selected more often than `max_per_modifier` of its group, `limit` |
+             *     | `not_in_group` | a selection | the modifier is in none of the groups that are offered here, or there is no such modifier |
+             *     | `off` | a selection | the modifier, or the item that it stands for, is unavailable or deleted |
+             *     | `too_deep` | a list | it lies deeper than six levels |
+             * @example too_few
+             */
+            code: string;
+            /**
+             * Format: int32
+             * @description With `too_few`, `too_many` and `too_many_of_modifier` alone, the number that is not kept.
+             * @example 1
+             */
+            limit?: number;
+            /**
+             * @description The problem in words.
+             * @example needs at least 1 selection in this group, and has 0
+             */
+            message: string;
+            /**
+             * @description With `too_few`, `too_many`, `too_many_of_modifier` and `off` alone, the modifier group that it is about.
+             * @example 5
+             */
+            modifier_group_id?: components["schemas"]["Id"];
+            /** @description Where the problem is, as a JSON Pointer (RFC 6901) into the body of the request: a selection; or, of a whole group, the list in which modifiers of the group are selected, also when the request does not have it. */
+            pointer: components["schemas"]["SelectionPointer"];
+            /** @description With `off` alone, when it becomes available automatically, or `null` when nothing is planned. */
+            unavailable_until?: components["schemas"]["UnavailableUntil"];
+        };
+        /**
+         * Format: int32
          * @description Position among its siblings, lowest first. Equal positions are ordered by identifier.
          * @example 3
          */
         SortOrder: number;
+        /**
+         * Format: int64
+         * @description An item of the same location that the modifier stands for, or `null`. Such a modifier can be ordered only while that item is available, whatever the hours of the item: `is_available` is the modifier's own switch and does not follow the item's. An item that has been deleted is not available, and the identifier stays.
+         * @example null
+         */
+        StandsForItem: number | null;
+        /**
+         * @description Time of day as a clock on the wall of the location shows it, `HH:MM` from `00:00` to `23:59`.
+         * @example 17:00
+         */
+        TimeOfDay: string;
         /**
          * Format: date-time
          * @description Date and time in UTC, RFC 3339 with milliseconds and `Z`.
@@ -3400,7 +5142,6 @@ export interface components {
          */
         Timestamp: string;
         /**
-         * Format: iana-time-zone
          * @description IANA time zone name.
          * @example Asia/Tokyo
          */
@@ -3455,9 +5196,74 @@ export interface components {
              */
             token_type: "Bearer";
         };
+        /** @description Request to revoke a token, RFC 7009 section 2.1. Other parameters are ignored. */
+        TokenRevocation: {
+            /**
+             * @description The client ID. Omit it when you send it by HTTP Basic.
+             * @example cl_3f9a61c07d
+             */
+            client_id?: string;
+            /**
+             * Format: password
+             * @description The client secret. Omit it when you send it by HTTP Basic.
+             * @example cs_example_only
+             */
+            client_secret?: string;
+            /**
+             * @description The access token to revoke.
+             * @example eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJjbF8zZjlhNjFjMDdkIn0.c2lnbmF0dXJl
+             */
+            token: string;
+            /**
+             * @description The type of the token. There are access tokens only, so every hint is ignored.
+             * @example access_token
+             */
+            token_type_hint?: string;
+        };
+        /**
+         * @description The client ID of the client that made the item unavailable. `null` while it is available, and when it was made unavailable before the service kept this.
+         * @example null
+         */
+        UnavailableBy: string | null;
+        /** @description One reason why something cannot be ordered. */
+        UnavailableReason: {
+            /**
+             * @description Stable name of the reason. New codes may be added.
+             *
+             *     | code | meaning |
+             *     |---|---|
+             *     | `location_closed` | it is outside the hours of the location |
+             *     | `menu_inactive` | `is_active` of the menu is false |
+             *     | `menu_hours` | it is outside the hours of the menu |
+             *     | `category_hours` | it is outside the hours of the item's category |
+             *     | `item_hours` | it is outside the hours of the item |
+             *     | `item_off` | `is_available` of the item is false; of a modifier, that of the item that it stands for, or this item is deleted |
+             *     | `modifier_off` | `is_available` of the modifier is false |
+             *     | `required_modifiers_off` | so much of a modifier group is off that its `min_selections` cannot be reached |
+             * @example item_off
+             */
+            code: string;
+            /**
+             * @description With `required_modifiers_off` alone, the modifier group.
+             * @example 5
+             */
+            modifier_group_id?: components["schemas"]["Id"];
+            /** @description With `item_off` and `modifier_off` alone, the client ID of the client that made the item or modifier unavailable, or `null` when that is not known. */
+            unavailable_by?: components["schemas"]["UnavailableBy"];
+            /** @description With `item_off` and `modifier_off` alone, since when the item or modifier is unavailable, or `null` when that is not known. */
+            unavailable_since?: components["schemas"]["UnavailableSince"];
+            /** @description With `item_off` and `modifier_off` alone, when the item or modifier becomes available automatically, or `null` when nothing is planned. */
+            unavailable_until?: components["schemas"]["UnavailableUntil"];
+        };
         /**
          * Format: date-time
-         * @description When the item becomes available again automatically. `null` means that nothing is planned: an unavailable item stays unavailable until someone makes it available.
+         * @description Since when the item is unavailable, in UTC. `null` while it is available, and when it was made unavailable before the service kept this.
+         * @example null
+         */
+        UnavailableSince: string | null;
+        /**
+         * Format: date-time
+         * @description When the item becomes available again automatically. `null` means that nothing is planned: an unavailable item stays unavailable until someone makes it available. RFC 3339, in the years 2000 to 2099.
          * @example 2026-03-15T04:00:00.000Z
          */
         UnavailableUntil: string | null;
@@ -3469,6 +5275,11 @@ export interface components {
         Version: number;
         /** @description An endpoint of yours that receives events. */
         Webhook: {
+            /**
+             * @description The client that registered the endpoint, or `null` when that is not known. The endpoint gets only what this client can read at that time, and nothing while it is disabled.
+             * @example client_2f9d1c7a8b3e4f5061728394
+             */
+            client_id: string | null;
             created: components["schemas"]["Created"];
             /**
              * @description What the endpoint is for, as a note to people.
@@ -3477,12 +5288,12 @@ export interface components {
             description: components["schemas"]["Description"];
             disabled_at: components["schemas"]["DisabledAt"];
             /**
-             * @description Why the service stopped sending: `gone` when the receiver returned 410, `failing` after five days without a successful delivery, `null` when it has not stopped.
+             * @description Why the service stopped sending: `gone` when the receiver returned 410, `failing` after five days without a successful delivery, `client_disabled` or `scope_removed` when its client was disabled or may no longer read menus, `null` when it has not stopped.
              * @example null
              */
             disabled_reason: components["schemas"]["DisabledReason"] | null;
             /**
-             * @description Whether events are sent. While `false`, events are collected; they are sent in order when it is `true` again.
+             * @description Whether events are sent. While `false`, events are collected for as long as they are kept; they are sent in order when it is `true` again.
              * @example true
              */
             enabled: boolean;
@@ -3495,7 +5306,12 @@ export interface components {
              */
             event_types: components["schemas"]["EventTypeFilter"][];
             /**
-             * @description Send only events of these locations. Empty: all locations that the client can access.
+             * @description What could not be delivered for so long that it expired, or `null` when nothing has.
+             * @example null
+             */
+            expired_deliveries: components["schemas"]["ExpiredDeliveries"] | null;
+            /**
+             * @description Send only events of these locations. Empty: all locations that the client can access at that time.
              * @example [
              *       2
              *     ]
@@ -3561,8 +5377,8 @@ export interface components {
             data: components["schemas"]["Webhook"][];
             next_cursor: components["schemas"]["NextCursor"];
         };
-        /** @description The body of a webhook request: one event. `type` determines the shape of `data` and `previous`. Ignore types that you do not know; new ones may be added. */
-        WebhookPayload: components["schemas"]["LocationCreatedEvent"] | components["schemas"]["LocationUpdatedEvent"] | components["schemas"]["LocationDeletedEvent"] | components["schemas"]["MenuCreatedEvent"] | components["schemas"]["MenuUpdatedEvent"] | components["schemas"]["MenuDeletedEvent"] | components["schemas"]["MenuToggledEvent"] | components["schemas"]["CategoryCreatedEvent"] | components["schemas"]["CategoryUpdatedEvent"] | components["schemas"]["CategoryDeletedEvent"] | components["schemas"]["ItemCreatedEvent"] | components["schemas"]["ItemUpdatedEvent"] | components["schemas"]["ItemDeletedEvent"] | components["schemas"]["ItemToggledEvent"];
+        /** @description The body of a webhook request: one event. `type` determines the shape of `data` and `previous`. Ignore types that you do not know; new ones may be added. A body has at most 64 kB (65,536 bytes); that of an ordinary dish has 2 kB. */
+        WebhookPayload: components["schemas"]["LocationCreatedEvent"] | components["schemas"]["LocationUpdatedEvent"] | components["schemas"]["LocationDeletedEvent"] | components["schemas"]["MenuCreatedEvent"] | components["schemas"]["MenuUpdatedEvent"] | components["schemas"]["MenuDeletedEvent"] | components["schemas"]["MenuToggledEvent"] | components["schemas"]["CategoryCreatedEvent"] | components["schemas"]["CategoryUpdatedEvent"] | components["schemas"]["CategoryDeletedEvent"] | components["schemas"]["ItemCreatedEvent"] | components["schemas"]["ItemUpdatedEvent"] | components["schemas"]["ItemDeletedEvent"] | components["schemas"]["ItemToggledEvent"] | components["schemas"]["ModifierGroupCreatedEvent"] | components["schemas"]["ModifierGroupUpdatedEvent"] | components["schemas"]["ModifierGroupDeletedEvent"] | components["schemas"]["ModifierCreatedEvent"] | components["schemas"]["ModifierUpdatedEvent"] | components["schemas"]["ModifierDeletedEvent"] | components["schemas"]["ModifierToggledEvent"];
         /** @description One webhook endpoint. */
         WebhookResponse: {
             data: components["schemas"]["Webhook"];
@@ -3647,6 +5463,11 @@ export interface components {
         WebhookUrl: string;
         /** @description An endpoint with its new signing secret, which no other response shows. */
         WebhookWithSecret: {
+            /**
+             * @description The client that registered the endpoint, or `null` when that is not known. The endpoint gets only what this client can read at that time, and nothing while it is disabled.
+             * @example client_2f9d1c7a8b3e4f5061728394
+             */
+            client_id: string | null;
             created: components["schemas"]["Created"];
             /**
              * @description What the endpoint is for, as a note to people.
@@ -3655,12 +5476,12 @@ export interface components {
             description: components["schemas"]["Description"];
             disabled_at: components["schemas"]["DisabledAt"];
             /**
-             * @description Why the service stopped sending: `gone` when the receiver returned 410, `failing` after five days without a successful delivery, `null` when it has not stopped.
+             * @description Why the service stopped sending: `gone` when the receiver returned 410, `failing` after five days without a successful delivery, `client_disabled` or `scope_removed` when its client was disabled or may no longer read menus, `null` when it has not stopped.
              * @example null
              */
             disabled_reason: components["schemas"]["DisabledReason"] | null;
             /**
-             * @description Whether events are sent. While `false`, events are collected; they are sent in order when it is `true` again.
+             * @description Whether events are sent. While `false`, events are collected for as long as they are kept; they are sent in order when it is `true` again.
              * @example true
              */
             enabled: boolean;
@@ -3673,7 +5494,12 @@ export interface components {
              */
             event_types: components["schemas"]["EventTypeFilter"][];
             /**
-             * @description Send only events of these locations. Empty: all locations that the client can access.
+             * @description What could not be delivered for so long that it expired, or `null` when nothing has.
+             * @example null
+             */
+            expired_deliveries: components["schemas"]["ExpiredDeliveries"] | null;
+            /**
+             * @description Send only events of these locations. Empty: all locations that the client can access at that time.
              * @example [
              *       2
              *     ]
@@ -3699,8 +5525,69 @@ export interface components {
         WebhookWithSecretResponse: {
             data: components["schemas"]["WebhookWithSecret"];
         };
+        /**
+         * @description Day of the week.
+         * @example fri
+         * @enum {string}
+         */
+        Weekday: "mon" | "tue" | "wed" | "thu" | "fri" | "sat" | "sun";
+        /** @description A stretch of time on certain days of each week. */
+        WeeklyWindow: {
+            /**
+             * @description The days on which the window starts.
+             * @example [
+             *       "tue",
+             *       "wed",
+             *       "thu",
+             *       "fri",
+             *       "sat"
+             *     ]
+             */
+            days: components["schemas"]["Weekday"][];
+            /** @description When the window starts on each of the days. */
+            from: components["schemas"]["TimeOfDay"];
+            minutes: components["schemas"]["WindowMinutes"];
+        };
+        /**
+         * Format: int32
+         * @description How long the window lasts on the clock on the wall, in minutes. 1440 is a whole day. A window that ends after midnight belongs to the day on which it starts.
+         * @example 360
+         */
+        WindowMinutes: number;
     };
     responses: {
+        /** @description The availability still matches the `ETag` in `If-None-Match`. No body. */
+        AvailabilityNotModified: {
+            headers: {
+                /**
+                 * @description How many seconds a client may use its copy without asking again. They end at `next_change_at`, and there are 60 at most, as an item can be switched at any time.
+                 * @example private, max-age=60
+                 */
+                "Cache-Control": string;
+                /**
+                 * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
+                 * @example "7"
+                 */
+                ETag: string;
+                /**
+                 * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
+                 * @example "default";r=1187;t=42
+                 */
+                RateLimit?: string;
+                /**
+                 * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
+                 * @example "default";q=1200;w=60
+                 */
+                "RateLimit-Policy"?: string;
+                /**
+                 * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @example req-0196f3a1c2d4
+                 */
+                "X-Request-Id"?: components["schemas"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
         /** @description The `Idempotency-Key` is not valid: it must have 1 to 128 printable ASCII characters. Nothing was changed. */
         BadRequest: {
             headers: {
@@ -3797,8 +5684,56 @@ export interface components {
                 "application/problem+json": components["schemas"]["Error"];
             };
         };
-        /** @description The location still has menus (`location_not_empty`). Nothing was changed. Delete its menus first. */
+        /** @description The location still has menus or modifier groups (`location_not_empty`). Nothing was changed. Delete them first. */
         LocationNotEmpty: {
+            headers: {
+                /**
+                 * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
+                 * @example "default";r=1187;t=42
+                 */
+                RateLimit?: string;
+                /**
+                 * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
+                 * @example "default";q=1200;w=60
+                 */
+                "RateLimit-Policy"?: string;
+                /**
+                 * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @example req-0196f3a1c2d4
+                 */
+                "X-Request-Id"?: components["schemas"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Items or modifiers use the modifier group (`modifier_group_in_use`). Nothing was changed. End the uses first, or send `detach=true`. */
+        ModifierGroupInUse: {
+            headers: {
+                /**
+                 * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
+                 * @example "default";r=1187;t=42
+                 */
+                RateLimit?: string;
+                /**
+                 * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
+                 * @example "default";q=1200;w=60
+                 */
+                "RateLimit-Policy"?: string;
+                /**
+                 * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @example req-0196f3a1c2d4
+                 */
+                "X-Request-Id"?: components["schemas"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The group, or a use of it, could not reach its `min_selections` without the modifier (`modifier_required`). Nothing was changed. */
+        ModifierRequired: {
             headers: {
                 /**
                  * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
@@ -3873,7 +5808,7 @@ export interface components {
         NotModified: {
             headers: {
                 /**
-                 * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                 * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
                  * @example "7"
                  */
                 ETag: string;
@@ -3900,7 +5835,7 @@ export interface components {
         NotModifiedNegotiated: {
             headers: {
                 /**
-                 * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                 * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
                  * @example "7"
                  */
                 ETag: string;
@@ -3915,10 +5850,10 @@ export interface components {
                  */
                 "RateLimit-Policy"?: string;
                 /**
-                 * @description The response depends on the `Accept` header.
-                 * @example Accept
+                 * @description The request headers that the response depends on; `Accept` is among them.
+                 * @example Accept, Accept-Encoding
                  */
-                Vary: "Accept";
+                Vary: string;
                 /**
                  * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                  * @example req-0196f3a1c2d4
@@ -3930,6 +5865,20 @@ export interface components {
         };
         /** @description The token request is not valid, RFC 6749 section 5.2. */
         OAuthBadRequest: {
+            headers: {
+                /**
+                 * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @example req-0196f3a1c2d4
+                 */
+                "X-Request-Id"?: components["schemas"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["OAuthError"];
+            };
+        };
+        /** @description The request is not valid, or the token was issued to another client. RFC 7009, section 2.2.1. */
+        OAuthRevocationRefused: {
             headers: {
                 /**
                  * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
@@ -3961,7 +5910,34 @@ export interface components {
                 "application/json": components["schemas"]["OAuthError"];
             };
         };
-        /** @description The body, a query parameter or a header is not valid. `errors` lists every error. Nothing was changed. */
+        /** @description The page still matches the `ETag` in `If-None-Match`. No body. */
+        PageNotModified: {
+            headers: {
+                /**
+                 * @description Strong validator of this page, for `If-None-Match`. It changes with whatever the page shows. Opaque. A compressed response has another than an uncompressed one; both are accepted.
+                 * @example "pmWkWSBCL51Bfkhn79xPuKBK"
+                 */
+                ETag: string;
+                /**
+                 * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
+                 * @example "default";r=1187;t=42
+                 */
+                RateLimit?: string;
+                /**
+                 * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
+                 * @example "default";q=1200;w=60
+                 */
+                "RateLimit-Policy"?: string;
+                /**
+                 * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                 * @example req-0196f3a1c2d4
+                 */
+                "X-Request-Id"?: components["schemas"]["RequestId"];
+                [name: string]: unknown;
+            };
+            content?: never;
+        };
+        /** @description The body or a query parameter is not valid. `errors` lists the errors, up to 100. Nothing was changed. */
         ParameterError: {
             headers: {
                 /**
@@ -4076,7 +6052,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The quota is used up. Wait as long as `Retry-After` says, then retry. Nothing was changed. */
+        /** @description The quota is used up, the client has used too many Idempotency-Keys, or it has too many calls of this operation in progress. Wait as long as `Retry-After` says, then retry. Nothing was changed. */
         TooManyRequests: {
             headers: {
                 /**
@@ -4180,7 +6156,7 @@ export interface components {
          */
         ActiveFilter: boolean;
         /**
-         * @description Only events after this one: the last event that you received from the feed. Omit it to start with the oldest event that is kept. On later pages, `cursor` takes its place.
+         * @description Only events after this one: the last event that you received from the feed. Omit it to start with the oldest event that is kept. `cursor` takes its place, on later pages and when you return.
          * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
          */
         AfterEventFilter: components["schemas"]["EventId"];
@@ -4192,6 +6168,11 @@ export interface components {
          *     ]
          */
         AllergenFreeFilter: components["schemas"]["Label"][];
+        /**
+         * @description The moment to look at: RFC 3339 with a UTC offset, or local time of the location without one, in the years 2000 to 2099. A local time that daylight saving skips is the first moment after the gap; of one that comes twice it is the first. Now if absent. A `+` is written `%2B` in a URL.
+         * @example 2026-12-24T20:00
+         */
+        AvailabilityMoment: components["schemas"]["MomentOrLocalTime"];
         /**
          * @description Only items that can be ordered now (`true`) or cannot be ordered (`false`).
          * @example false
@@ -4232,6 +6213,11 @@ export interface components {
          * @example 1773511512
          */
         DeliveryTimestamp: number;
+        /**
+         * @description With `true`, a group that is in use is deleted as well, and the uses end. All of them, or nothing.
+         * @example true
+         */
+        Detach: boolean;
         /**
          * @description Only items with this dietary tag. Repeat the parameter to require several; an item must have all of them. Tags must match exactly.
          * @example [
@@ -4274,6 +6260,14 @@ export interface components {
          */
         ExternalIdFilter: string;
         /**
+         * @description Only items with exactly this `external_id`, on whichever menu. Repeat the parameter for up to 200; an item with any of them matches.
+         * @example [
+         *       "POS-1042",
+         *       "POS-1043"
+         *     ]
+         */
+        ExternalIdsFilter: components["schemas"]["ExternalKey"][];
+        /**
          * @description Makes the call safe to repeat. Choose a unique value, preferably a random UUID, and send it again with every retry
          *     of the same call. The first call is executed. A repeat within 24 hours returns the stored response with
          *     `Idempotency-Replayed: true` and changes nothing.
@@ -4281,20 +6275,24 @@ export interface components {
          *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
          *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
          *
+         *     The service bounds how many keys a client can use within 24 hours, and how large their stored responses may be in
+         *     total. Beyond that, a call with a new key returns 429 (`idempotency_keys_exhausted`), and nothing was changed; repeats
+         *     of earlier calls are still served. Use keys for calls that must not take effect twice.
+         *
          *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
-         *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+         *     not stored (400, 401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
          *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
          *     attempt.
          * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
          */
         IdempotencyKey: string;
         /**
-         * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
+         * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed. More than 8,192 characters return 431.
          * @example "7"
          */
         IfMatch: string;
         /**
-         * @description The `ETag` of your copy. If it is still current, the response is 304 without a body.
+         * @description The `ETag` of your copy. If it is still current, the response is 304 without a body. More than 8,192 characters return 431.
          * @example "7"
          */
         IfNoneMatch: string;
@@ -4304,10 +6302,23 @@ export interface components {
          */
         ItemId: components["schemas"]["Id"];
         /**
+         * @description Only items with this identifier. Repeat the parameter for up to 200 items.
+         * @example [
+         *       42,
+         *       57
+         *     ]
+         */
+        ItemIdsFilter: components["schemas"]["Id"][];
+        /**
          * @description Maximum number of items per page. A value above the maximum is refused, not lowered.
          * @example 500
          */
         ItemLimit: number;
+        /**
+         * @description Only items on the menus of this location.
+         * @example 2
+         */
+        ItemLocationFilter: components["schemas"]["Id"];
         /**
          * @description Maximum number of records per page. A value above the maximum is refused, not lowered.
          * @example 50
@@ -4329,7 +6340,22 @@ export interface components {
          */
         MenuId: components["schemas"]["Id"];
         /**
-         * @description The `next_cursor` of the previous page. Omit it for the first page, and keep the other parameters the same.
+         * @description Only the modifier group with exactly this `external_id`.
+         * @example SAUCE
+         */
+        ModifierGroupExternalIdFilter: string;
+        /**
+         * @description Identifier of the modifier group. An invalid identifier returns 404.
+         * @example 5
+         */
+        ModifierGroupId: components["schemas"]["Id"];
+        /**
+         * @description Identifier of the modifier. An invalid identifier returns 404.
+         * @example 31
+         */
+        ModifierId: components["schemas"]["Id"];
+        /**
+         * @description The `next_cursor` of the previous page, or of the events feed the `resume_cursor` of the last one. Omit it for the first page, and keep the other parameters the same.
          * @example NDI
          */
         PageCursor: components["schemas"]["Cursor"];
@@ -4359,10 +6385,10 @@ export interface components {
          */
         UntilFilter: components["schemas"]["Moment"];
         /**
-         * @description Only items that changed at or after this time, RFC 3339. Deleted items are not listed; webhooks report them.
+         * @description Only records that changed at or after this time, RFC 3339. A menu or category changes with its own fields, not with what is in it. Deleted records are not listed; webhooks and listEvents report them.
          * @example 2026-03-14T18:00:00Z
          */
-        UpdatedSinceFilter: string;
+        UpdatedSinceFilter: components["schemas"]["Moment"];
         /**
          * @description Identifier of the webhook endpoint. An invalid identifier returns 404.
          * @example 5
@@ -4377,12 +6403,22 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description Tokens must not be cached, RFC 6749 section 5.1.
+         * @description How many seconds a client may use its copy without asking again. They end at `next_change_at`, and there are 60 at most, as an item can be switched at any time.
+         * @example private, max-age=60
+         */
+        AvailabilityCacheControl: string;
+        /**
+         * @description The response shows a secret. It must not be stored (RFC 6749, section 5.1).
          * @example no-store
          */
         "Cache-Control": "no-store";
         /**
-         * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+         * @description How the body is compressed; absent when it is not.
+         * @example gzip
+         */
+        "Content-Encoding": string;
+        /**
+         * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
          * @example "7"
          */
         ETag: string;
@@ -4401,6 +6437,11 @@ export interface components {
          * @example /api/v1/webhooks/5
          */
         Location: string;
+        /**
+         * @description Strong validator of this page, for `If-None-Match`. It changes with whatever the page shows. Opaque. A compressed response has another than an uncompressed one; both are accepted.
+         * @example "pmWkWSBCL51Bfkhn79xPuKBK"
+         */
+        PageETag: string;
         /**
          * @description The same for HTTP/1.0 caches, RFC 6749 section 5.1.
          * @example no-cache
@@ -4422,10 +6463,10 @@ export interface components {
          */
         "Retry-After": number;
         /**
-         * @description The response depends on the `Accept` header.
-         * @example Accept
+         * @description The request headers that the response depends on; `Accept` is among them.
+         * @example Accept, Accept-Encoding
          */
-        Vary: "Accept";
+        Vary: string;
         /**
          * @description How to authenticate: `Bearer`, with the reason when a token was not accepted (RFC 6750, section 3), or `Basic` at the token endpoint.
          * @example Bearer error="invalid_token", error_description="The access token is invalid or expired, or its client is disabled."
@@ -4445,12 +6486,12 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description Only events after this one: the last event that you received from the feed. Omit it to start with the oldest event that is kept. On later pages, `cursor` takes its place.
+                 * @description Only events after this one: the last event that you received from the feed. Omit it to start with the oldest event that is kept. `cursor` takes its place, on later pages and when you return.
                  * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
                  */
                 after_event_id?: components["parameters"]["AfterEventFilter"];
                 /**
-                 * @description The `next_cursor` of the previous page. Omit it for the first page, and keep the other parameters the same.
+                 * @description The `next_cursor` of the previous page, or of the events feed the `resume_cursor` of the last one. Omit it for the first page, and keep the other parameters the same.
                  * @example NDI
                  */
                 cursor?: components["parameters"]["PageCursor"];
@@ -4568,11 +6609,170 @@ export interface operations {
             default: components["responses"]["UnexpectedError"];
         };
     };
+    searchItems: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The `next_cursor` of the previous page, or of the events feed the `resume_cursor` of the last one. Omit it for the first page, and keep the other parameters the same.
+                 * @example NDI
+                 */
+                cursor?: components["parameters"]["PageCursor"];
+                /**
+                 * @description Only items with exactly this `external_id`, on whichever menu. Repeat the parameter for up to 200; an item with any of them matches.
+                 * @example [
+                 *       "POS-1042",
+                 *       "POS-1043"
+                 *     ]
+                 */
+                external_id?: components["parameters"]["ExternalIdsFilter"];
+                /**
+                 * @description Only items that can be ordered now (`true`) or cannot be ordered (`false`).
+                 * @example false
+                 */
+                is_available?: components["parameters"]["AvailableFilter"];
+                /**
+                 * @description Only items with this identifier. Repeat the parameter for up to 200 items.
+                 * @example [
+                 *       42,
+                 *       57
+                 *     ]
+                 */
+                item_id?: components["parameters"]["ItemIdsFilter"];
+                /**
+                 * @description Maximum number of items per page. A value above the maximum is refused, not lowered.
+                 * @example 500
+                 */
+                limit?: components["parameters"]["ItemLimit"];
+                /**
+                 * @description Only items on the menus of this location.
+                 * @example 2
+                 */
+                location_id?: components["parameters"]["ItemLocationFilter"];
+                /**
+                 * @description Only items whose name or description contains this text. Ignores letter case and character width.
+                 * @example salmon
+                 */
+                q?: components["parameters"]["TextFilter"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body. More than 8,192 characters return 431.
+                 * @example "7"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of items. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this page, for `If-None-Match`. It changes with whatever the page shows. Opaque. A compressed response has another than an uncompressed one; both are accepted.
+                     * @example "pmWkWSBCL51Bfkhn79xPuKBK"
+                     */
+                    ETag: string;
+                    /**
+                     * @description URL of the next page with `rel="next"`, RFC 8288. Absent on the last page.
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
+                     */
+                    Link?: string;
+                    /**
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ItemList"];
+                };
+            };
+            304: components["responses"]["PageNotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    getItemById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body. More than 8,192 characters return 431.
+                 * @example "7"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the item. An invalid identifier returns 404.
+                 * @example 42
+                 */
+                item_id: components["parameters"]["ItemId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The item. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ItemResponse"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
     listLocations: {
         parameters: {
             query?: {
                 /**
-                 * @description The `next_cursor` of the previous page. Omit it for the first page, and keep the other parameters the same.
+                 * @description The `next_cursor` of the previous page, or of the events feed the `resume_cursor` of the last one. Omit it for the first page, and keep the other parameters the same.
                  * @example NDI
                  */
                 cursor?: components["parameters"]["PageCursor"];
@@ -4581,8 +6781,19 @@ export interface operations {
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Only records that changed at or after this time, RFC 3339. A menu or category changes with its own fields, not with what is in it. Deleted records are not listed; webhooks and listEvents report them.
+                 * @example 2026-03-14T18:00:00Z
+                 */
+                updated_since?: components["parameters"]["UpdatedSinceFilter"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body. More than 8,192 characters return 431.
+                 * @example "7"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4591,6 +6802,11 @@ export interface operations {
             /** @description One page of locations. */
             200: {
                 headers: {
+                    /**
+                     * @description Strong validator of this page, for `If-None-Match`. It changes with whatever the page shows. Opaque. A compressed response has another than an uncompressed one; both are accepted.
+                     * @example "pmWkWSBCL51Bfkhn79xPuKBK"
+                     */
+                    ETag: string;
                     /**
                      * @description URL of the next page with `rel="next"`, RFC 8288. Absent on the last page.
                      * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
@@ -4617,6 +6833,7 @@ export interface operations {
                     "application/json": components["schemas"]["LocationList"];
                 };
             };
+            304: components["responses"]["PageNotModified"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             422: components["responses"]["ParameterError"];
@@ -4637,8 +6854,12 @@ export interface operations {
                  *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
                  *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
                  *
+                 *     The service bounds how many keys a client can use within 24 hours, and how large their stored responses may be in
+                 *     total. Beyond that, a call with a new key returns 429 (`idempotency_keys_exhausted`), and nothing was changed; repeats
+                 *     of earlier calls are still served. Use keys for calls that must not take effect twice.
+                 *
                  *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
-                 *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     not stored (400, 401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
                  *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
                  *     attempt.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
@@ -4658,7 +6879,7 @@ export interface operations {
             201: {
                 headers: {
                     /**
-                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
                      * @example "7"
                      */
                     ETag: string;
@@ -4693,6 +6914,7 @@ export interface operations {
                     "application/json": components["schemas"]["LocationResponse"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             409: components["responses"]["IdempotencyConflict"];
@@ -4709,7 +6931,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body.
+                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body. More than 8,192 characters return 431.
                  * @example "7"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -4729,7 +6951,7 @@ export interface operations {
             200: {
                 headers: {
                     /**
-                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
                      * @example "7"
                      */
                     ETag: string;
@@ -4768,7 +6990,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed. More than 8,192 characters return 431.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -4792,7 +7014,7 @@ export interface operations {
             200: {
                 headers: {
                     /**
-                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
                      * @example "7"
                      */
                     ETag: string;
@@ -4834,7 +7056,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed. More than 8,192 characters return 431.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -4882,11 +7104,1101 @@ export interface operations {
             default: components["responses"]["UnexpectedError"];
         };
     };
+    setLocationAvailability: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat. Choose a unique value, preferably a random UUID, and send it again with every retry
+                 *     of the same call. The first call is executed. A repeat within 24 hours returns the stored response with
+                 *     `Idempotency-Replayed: true` and changes nothing.
+                 *
+                 *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
+                 *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
+                 *
+                 *     The service bounds how many keys a client can use within 24 hours, and how large their stored responses may be in
+                 *     total. Beyond that, a call with a new key returns 429 (`idempotency_keys_exhausted`), and nothing was changed; repeats
+                 *     of earlier calls are still served. Use keys for calls that must not take effect twice.
+                 *
+                 *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
+                 *     not stored (400, 401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
+                 *     attempt.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the location. An invalid identifier returns 404.
+                 * @example 2
+                 */
+                location_id: components["parameters"]["LocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LocationAvailabilityUpdate"];
+            };
+        };
+        responses: {
+            /** @description The result of each item. */
+            200: {
+                headers: {
+                    /**
+                     * @description `true` when this is the stored response of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LocationAvailabilityResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    setModifierAvailability: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat. Choose a unique value, preferably a random UUID, and send it again with every retry
+                 *     of the same call. The first call is executed. A repeat within 24 hours returns the stored response with
+                 *     `Idempotency-Replayed: true` and changes nothing.
+                 *
+                 *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
+                 *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
+                 *
+                 *     The service bounds how many keys a client can use within 24 hours, and how large their stored responses may be in
+                 *     total. Beyond that, a call with a new key returns 429 (`idempotency_keys_exhausted`), and nothing was changed; repeats
+                 *     of earlier calls are still served. Use keys for calls that must not take effect twice.
+                 *
+                 *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
+                 *     not stored (400, 401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
+                 *     attempt.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the location. An invalid identifier returns 404.
+                 * @example 2
+                 */
+                location_id: components["parameters"]["LocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModifierAvailabilityUpdate"];
+            };
+        };
+        responses: {
+            /** @description The result of each modifier. */
+            200: {
+                headers: {
+                    /**
+                     * @description `true` when this is the stored response of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModifierAvailabilityResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    listModifierGroups: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The `next_cursor` of the previous page, or of the events feed the `resume_cursor` of the last one. Omit it for the first page, and keep the other parameters the same.
+                 * @example NDI
+                 */
+                cursor?: components["parameters"]["PageCursor"];
+                /**
+                 * @description Only the modifier group with exactly this `external_id`.
+                 * @example SAUCE
+                 */
+                external_id?: components["parameters"]["ModifierGroupExternalIdFilter"];
+                /**
+                 * @description Maximum number of records per page. A value above the maximum is refused, not lowered.
+                 * @example 50
+                 */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body. More than 8,192 characters return 431.
+                 * @example "7"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the location. An invalid identifier returns 404.
+                 * @example 2
+                 */
+                location_id: components["parameters"]["LocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of modifier groups. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this page, for `If-None-Match`. It changes with whatever the page shows. Opaque. A compressed response has another than an uncompressed one; both are accepted.
+                     * @example "pmWkWSBCL51Bfkhn79xPuKBK"
+                     */
+                    ETag: string;
+                    /**
+                     * @description URL of the next page with `rel="next"`, RFC 8288. Absent on the last page.
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
+                     */
+                    Link?: string;
+                    /**
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModifierGroupList"];
+                };
+            };
+            304: components["responses"]["PageNotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    createModifierGroup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat. Choose a unique value, preferably a random UUID, and send it again with every retry
+                 *     of the same call. The first call is executed. A repeat within 24 hours returns the stored response with
+                 *     `Idempotency-Replayed: true` and changes nothing.
+                 *
+                 *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
+                 *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
+                 *
+                 *     The service bounds how many keys a client can use within 24 hours, and how large their stored responses may be in
+                 *     total. Beyond that, a call with a new key returns 429 (`idempotency_keys_exhausted`), and nothing was changed; repeats
+                 *     of earlier calls are still served. Use keys for calls that must not take effect twice.
+                 *
+                 *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
+                 *     not stored (400, 401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
+                 *     attempt.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the location. An invalid identifier returns 404.
+                 * @example 2
+                 */
+                location_id: components["parameters"]["LocationId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModifierGroupCreate"];
+            };
+        };
+        responses: {
+            /** @description The new modifier group. */
+            201: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description `true` when this is the stored response of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description URL of the new record.
+                     * @example /api/v1/webhooks/5
+                     */
+                    Location: string;
+                    /**
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModifierGroupResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    getModifierGroup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body. More than 8,192 characters return 431.
+                 * @example "7"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the location. An invalid identifier returns 404.
+                 * @example 2
+                 */
+                location_id: components["parameters"]["LocationId"];
+                /**
+                 * @description Identifier of the modifier group. An invalid identifier returns 404.
+                 * @example 5
+                 */
+                modifier_group_id: components["parameters"]["ModifierGroupId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The modifier group. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModifierGroupResponse"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    updateModifierGroup: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed. More than 8,192 characters return 431.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the location. An invalid identifier returns 404.
+                 * @example 2
+                 */
+                location_id: components["parameters"]["LocationId"];
+                /**
+                 * @description Identifier of the modifier group. An invalid identifier returns 404.
+                 * @example 5
+                 */
+                modifier_group_id: components["parameters"]["ModifierGroupId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModifierGroupUpdate"];
+            };
+        };
+        responses: {
+            /** @description The updated modifier group. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModifierGroupResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    deleteModifierGroup: {
+        parameters: {
+            query?: {
+                /**
+                 * @description With `true`, a group that is in use is deleted as well, and the uses end. All of them, or nothing.
+                 * @example true
+                 */
+                detach?: components["parameters"]["Detach"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed. More than 8,192 characters return 431.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the location. An invalid identifier returns 404.
+                 * @example 2
+                 */
+                location_id: components["parameters"]["LocationId"];
+                /**
+                 * @description Identifier of the modifier group. An invalid identifier returns 404.
+                 * @example 5
+                 */
+                modifier_group_id: components["parameters"]["ModifierGroupId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The modifier group is deleted. No body. */
+            204: {
+                headers: {
+                    /**
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["ModifierGroupInUse"];
+            412: components["responses"]["PreconditionFailed"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    createModifier: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat. Choose a unique value, preferably a random UUID, and send it again with every retry
+                 *     of the same call. The first call is executed. A repeat within 24 hours returns the stored response with
+                 *     `Idempotency-Replayed: true` and changes nothing.
+                 *
+                 *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
+                 *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
+                 *
+                 *     The service bounds how many keys a client can use within 24 hours, and how large their stored responses may be in
+                 *     total. Beyond that, a call with a new key returns 429 (`idempotency_keys_exhausted`), and nothing was changed; repeats
+                 *     of earlier calls are still served. Use keys for calls that must not take effect twice.
+                 *
+                 *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
+                 *     not stored (400, 401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
+                 *     attempt.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the location. An invalid identifier returns 404.
+                 * @example 2
+                 */
+                location_id: components["parameters"]["LocationId"];
+                /**
+                 * @description Identifier of the modifier group. An invalid identifier returns 404.
+                 * @example 5
+                 */
+                modifier_group_id: components["parameters"]["ModifierGroupId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModifierCreate"];
+            };
+        };
+        responses: {
+            /** @description The new modifier. */
+            201: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description `true` when this is the stored response of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description URL of the new record.
+                     * @example /api/v1/webhooks/5
+                     */
+                    Location: string;
+                    /**
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModifierResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    getModifier: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body. More than 8,192 characters return 431.
+                 * @example "7"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the location. An invalid identifier returns 404.
+                 * @example 2
+                 */
+                location_id: components["parameters"]["LocationId"];
+                /**
+                 * @description Identifier of the modifier group. An invalid identifier returns 404.
+                 * @example 5
+                 */
+                modifier_group_id: components["parameters"]["ModifierGroupId"];
+                /**
+                 * @description Identifier of the modifier. An invalid identifier returns 404.
+                 * @example 31
+                 */
+                modifier_id: components["parameters"]["ModifierId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The modifier. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModifierResponse"];
+                };
+            };
+            304: components["responses"]["NotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    updateModifier: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed. More than 8,192 characters return 431.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the location. An invalid identifier returns 404.
+                 * @example 2
+                 */
+                location_id: components["parameters"]["LocationId"];
+                /**
+                 * @description Identifier of the modifier group. An invalid identifier returns 404.
+                 * @example 5
+                 */
+                modifier_group_id: components["parameters"]["ModifierGroupId"];
+                /**
+                 * @description Identifier of the modifier. An invalid identifier returns 404.
+                 * @example 31
+                 */
+                modifier_id: components["parameters"]["ModifierId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModifierUpdate"];
+            };
+        };
+        responses: {
+            /** @description The updated modifier. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModifierResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    deleteModifier: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed. More than 8,192 characters return 431.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the location. An invalid identifier returns 404.
+                 * @example 2
+                 */
+                location_id: components["parameters"]["LocationId"];
+                /**
+                 * @description Identifier of the modifier group. An invalid identifier returns 404.
+                 * @example 5
+                 */
+                modifier_group_id: components["parameters"]["ModifierGroupId"];
+                /**
+                 * @description Identifier of the modifier. An invalid identifier returns 404.
+                 * @example 31
+                 */
+                modifier_id: components["parameters"]["ModifierId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The modifier is deleted. No body. */
+            204: {
+                headers: {
+                    /**
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["ModifierRequired"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    setModifierModifierGroups: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed. More than 8,192 characters return 431.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the location. An invalid identifier returns 404.
+                 * @example 2
+                 */
+                location_id: components["parameters"]["LocationId"];
+                /**
+                 * @description Identifier of the modifier group. An invalid identifier returns 404.
+                 * @example 5
+                 */
+                modifier_group_id: components["parameters"]["ModifierGroupId"];
+                /**
+                 * @description Identifier of the modifier. An invalid identifier returns 404.
+                 * @example 31
+                 */
+                modifier_id: components["parameters"]["ModifierId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModifierGroupUsesUpdate"];
+            };
+        };
+        responses: {
+            /** @description The updated modifier. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModifierResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    toggleModifier: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Makes the call safe to repeat. Choose a unique value, preferably a random UUID, and send it again with every retry
+                 *     of the same call. The first call is executed. A repeat within 24 hours returns the stored response with
+                 *     `Idempotency-Replayed: true` and changes nothing.
+                 *
+                 *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
+                 *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
+                 *
+                 *     The service bounds how many keys a client can use within 24 hours, and how large their stored responses may be in
+                 *     total. Beyond that, a call with a new key returns 429 (`idempotency_keys_exhausted`), and nothing was changed; repeats
+                 *     of earlier calls are still served. Use keys for calls that must not take effect twice.
+                 *
+                 *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
+                 *     not stored (400, 401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
+                 *     attempt.
+                 * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+                /**
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed. More than 8,192 characters return 431.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the location. An invalid identifier returns 404.
+                 * @example 2
+                 */
+                location_id: components["parameters"]["LocationId"];
+                /**
+                 * @description Identifier of the modifier group. An invalid identifier returns 404.
+                 * @example 5
+                 */
+                modifier_group_id: components["parameters"]["ModifierGroupId"];
+                /**
+                 * @description Identifier of the modifier. An invalid identifier returns 404.
+                 * @example 31
+                 */
+                modifier_id: components["parameters"]["ModifierId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The updated modifier. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description `true` when this is the stored response of an earlier call with the same `Idempotency-Key`; absent otherwise.
+                     * @example true
+                     */
+                    "Idempotency-Replayed"?: string;
+                    /**
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModifierResponse"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            409: components["responses"]["IdempotencyConflict"];
+            412: components["responses"]["PreconditionFailed"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    listModifierGroupUses: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The `next_cursor` of the previous page, or of the events feed the `resume_cursor` of the last one. Omit it for the first page, and keep the other parameters the same.
+                 * @example NDI
+                 */
+                cursor?: components["parameters"]["PageCursor"];
+                /**
+                 * @description Maximum number of records per page. A value above the maximum is refused, not lowered.
+                 * @example 50
+                 */
+                limit?: components["parameters"]["Limit"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body. More than 8,192 characters return 431.
+                 * @example "7"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the location. An invalid identifier returns 404.
+                 * @example 2
+                 */
+                location_id: components["parameters"]["LocationId"];
+                /**
+                 * @description Identifier of the modifier group. An invalid identifier returns 404.
+                 * @example 5
+                 */
+                modifier_group_id: components["parameters"]["ModifierGroupId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One page of uses. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this page, for `If-None-Match`. It changes with whatever the page shows. Opaque. A compressed response has another than an uncompressed one; both are accepted.
+                     * @example "pmWkWSBCL51Bfkhn79xPuKBK"
+                     */
+                    ETag: string;
+                    /**
+                     * @description URL of the next page with `rel="next"`, RFC 8288. Absent on the last page.
+                     * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
+                     */
+                    Link?: string;
+                    /**
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ModifierGroupUserList"];
+                };
+            };
+            304: components["responses"]["PageNotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
     listMenus: {
         parameters: {
             query?: {
                 /**
-                 * @description The `next_cursor` of the previous page. Omit it for the first page, and keep the other parameters the same.
+                 * @description The `next_cursor` of the previous page, or of the events feed the `resume_cursor` of the last one. Omit it for the first page, and keep the other parameters the same.
                  * @example NDI
                  */
                 cursor?: components["parameters"]["PageCursor"];
@@ -4905,8 +8217,19 @@ export interface operations {
                  * @example 2
                  */
                 location_id?: components["parameters"]["LocationFilter"];
+                /**
+                 * @description Only records that changed at or after this time, RFC 3339. A menu or category changes with its own fields, not with what is in it. Deleted records are not listed; webhooks and listEvents report them.
+                 * @example 2026-03-14T18:00:00Z
+                 */
+                updated_since?: components["parameters"]["UpdatedSinceFilter"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body. More than 8,192 characters return 431.
+                 * @example "7"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -4915,6 +8238,11 @@ export interface operations {
             /** @description One page of menus. */
             200: {
                 headers: {
+                    /**
+                     * @description Strong validator of this page, for `If-None-Match`. It changes with whatever the page shows. Opaque. A compressed response has another than an uncompressed one; both are accepted.
+                     * @example "pmWkWSBCL51Bfkhn79xPuKBK"
+                     */
+                    ETag: string;
                     /**
                      * @description URL of the next page with `rel="next"`, RFC 8288. Absent on the last page.
                      * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
@@ -4941,6 +8269,7 @@ export interface operations {
                     "application/json": components["schemas"]["MenuList"];
                 };
             };
+            304: components["responses"]["PageNotModified"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             422: components["responses"]["ParameterError"];
@@ -4961,8 +8290,12 @@ export interface operations {
                  *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
                  *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
                  *
+                 *     The service bounds how many keys a client can use within 24 hours, and how large their stored responses may be in
+                 *     total. Beyond that, a call with a new key returns 429 (`idempotency_keys_exhausted`), and nothing was changed; repeats
+                 *     of earlier calls are still served. Use keys for calls that must not take effect twice.
+                 *
                  *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
-                 *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     not stored (400, 401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
                  *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
                  *     attempt.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
@@ -4982,7 +8315,7 @@ export interface operations {
             201: {
                 headers: {
                     /**
-                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
                      * @example "7"
                      */
                     ETag: string;
@@ -5017,6 +8350,7 @@ export interface operations {
                     "application/json": components["schemas"]["MenuResponse"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             409: components["responses"]["IdempotencyConflict"];
@@ -5033,7 +8367,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body.
+                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body. More than 8,192 characters return 431.
                  * @example "7"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -5053,7 +8387,12 @@ export interface operations {
             200: {
                 headers: {
                     /**
-                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @description How the body is compressed; absent when it is not.
+                     * @example gzip
+                     */
+                    "Content-Encoding"?: string;
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
                      * @example "7"
                      */
                     ETag: string;
@@ -5092,7 +8431,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed. More than 8,192 characters return 431.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -5116,7 +8455,7 @@ export interface operations {
             200: {
                 headers: {
                     /**
-                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
                      * @example "7"
                      */
                     ETag: string;
@@ -5158,7 +8497,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed. More than 8,192 characters return 431.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -5205,6 +8544,82 @@ export interface operations {
             default: components["responses"]["UnexpectedError"];
         };
     };
+    getAvailability: {
+        parameters: {
+            query?: {
+                /**
+                 * @description The moment to look at: RFC 3339 with a UTC offset, or local time of the location without one, in the years 2000 to 2099. A local time that daylight saving skips is the first moment after the gap; of one that comes twice it is the first. Now if absent. A `+` is written `%2B` in a URL.
+                 * @example 2026-12-24T20:00
+                 */
+                at?: components["parameters"]["AvailabilityMoment"];
+            };
+            header?: {
+                /**
+                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body. More than 8,192 characters return 431.
+                 * @example "7"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the menu. An invalid identifier returns 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What can be ordered. */
+            200: {
+                headers: {
+                    /**
+                     * @description How many seconds a client may use its copy without asking again. They end at `next_change_at`, and there are 60 at most, as an item can be switched at any time.
+                     * @example private, max-age=60
+                     */
+                    "Cache-Control": string;
+                    /**
+                     * @description How the body is compressed; absent when it is not.
+                     * @example gzip
+                     */
+                    "Content-Encoding"?: string;
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MenuAvailabilityResponse"];
+                };
+            };
+            304: components["responses"]["AvailabilityNotModified"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
     setAvailability: {
         parameters: {
             query?: never;
@@ -5217,8 +8632,12 @@ export interface operations {
                  *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
                  *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
                  *
+                 *     The service bounds how many keys a client can use within 24 hours, and how large their stored responses may be in
+                 *     total. Beyond that, a call with a new key returns 429 (`idempotency_keys_exhausted`), and nothing was changed; repeats
+                 *     of earlier calls are still served. Use keys for calls that must not take effect twice.
+                 *
                  *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
-                 *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     not stored (400, 401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
                  *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
                  *     attempt.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
@@ -5269,6 +8688,7 @@ export interface operations {
                     "application/json": components["schemas"]["AvailabilityResponse"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -5285,7 +8705,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The `next_cursor` of the previous page. Omit it for the first page, and keep the other parameters the same.
+                 * @description The `next_cursor` of the previous page, or of the events feed the `resume_cursor` of the last one. Omit it for the first page, and keep the other parameters the same.
                  * @example NDI
                  */
                 cursor?: components["parameters"]["PageCursor"];
@@ -5294,8 +8714,19 @@ export interface operations {
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Only records that changed at or after this time, RFC 3339. A menu or category changes with its own fields, not with what is in it. Deleted records are not listed; webhooks and listEvents report them.
+                 * @example 2026-03-14T18:00:00Z
+                 */
+                updated_since?: components["parameters"]["UpdatedSinceFilter"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body. More than 8,192 characters return 431.
+                 * @example "7"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 /**
                  * @description Identifier of the menu. An invalid identifier returns 404.
@@ -5310,6 +8741,11 @@ export interface operations {
             /** @description One page of categories. */
             200: {
                 headers: {
+                    /**
+                     * @description Strong validator of this page, for `If-None-Match`. It changes with whatever the page shows. Opaque. A compressed response has another than an uncompressed one; both are accepted.
+                     * @example "pmWkWSBCL51Bfkhn79xPuKBK"
+                     */
+                    ETag: string;
                     /**
                      * @description URL of the next page with `rel="next"`, RFC 8288. Absent on the last page.
                      * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
@@ -5336,6 +8772,7 @@ export interface operations {
                     "application/json": components["schemas"]["CategoryList"];
                 };
             };
+            304: components["responses"]["PageNotModified"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -5357,8 +8794,12 @@ export interface operations {
                  *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
                  *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
                  *
+                 *     The service bounds how many keys a client can use within 24 hours, and how large their stored responses may be in
+                 *     total. Beyond that, a call with a new key returns 429 (`idempotency_keys_exhausted`), and nothing was changed; repeats
+                 *     of earlier calls are still served. Use keys for calls that must not take effect twice.
+                 *
                  *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
-                 *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     not stored (400, 401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
                  *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
                  *     attempt.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
@@ -5384,7 +8825,7 @@ export interface operations {
             201: {
                 headers: {
                     /**
-                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
                      * @example "7"
                      */
                     ETag: string;
@@ -5419,6 +8860,7 @@ export interface operations {
                     "application/json": components["schemas"]["CategoryResponse"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -5436,7 +8878,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body.
+                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body. More than 8,192 characters return 431.
                  * @example "7"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -5461,7 +8903,7 @@ export interface operations {
             200: {
                 headers: {
                     /**
-                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
                      * @example "7"
                      */
                     ETag: string;
@@ -5500,7 +8942,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed. More than 8,192 characters return 431.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -5529,7 +8971,7 @@ export interface operations {
             200: {
                 headers: {
                     /**
-                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
                      * @example "7"
                      */
                     ETag: string;
@@ -5571,7 +9013,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed. More than 8,192 characters return 431.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -5634,7 +9076,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body.
+                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body. More than 8,192 characters return 431.
                  * @example "7"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -5654,7 +9096,12 @@ export interface operations {
             200: {
                 headers: {
                     /**
-                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @description How the body is compressed; absent when it is not.
+                     * @example gzip
+                     */
+                    "Content-Encoding"?: string;
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
                      * @example "7"
                      */
                     ETag: string;
@@ -5669,10 +9116,10 @@ export interface operations {
                      */
                     "RateLimit-Policy"?: string;
                     /**
-                     * @description The response depends on the `Accept` header.
-                     * @example Accept
+                     * @description The request headers that the response depends on; `Accept` is among them.
+                     * @example Accept, Accept-Encoding
                      */
-                    Vary: "Accept";
+                    Vary: string;
                     /**
                      * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
                      * @example req-0196f3a1c2d4
@@ -5707,7 +9154,7 @@ export interface operations {
             };
             header?: {
                 /**
-                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed. More than 8,192 characters return 431.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -5732,7 +9179,7 @@ export interface operations {
             200: {
                 headers: {
                     /**
-                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
                      * @example "7"
                      */
                     ETag: string;
@@ -5786,7 +9233,7 @@ export interface operations {
                  */
                 category_id?: components["parameters"]["CategoryFilter"];
                 /**
-                 * @description The `next_cursor` of the previous page. Omit it for the first page, and keep the other parameters the same.
+                 * @description The `next_cursor` of the previous page, or of the events feed the `resume_cursor` of the last one. Omit it for the first page, and keep the other parameters the same.
                  * @example NDI
                  */
                 cursor?: components["parameters"]["PageCursor"];
@@ -5819,12 +9266,18 @@ export interface operations {
                  */
                 q?: components["parameters"]["TextFilter"];
                 /**
-                 * @description Only items that changed at or after this time, RFC 3339. Deleted items are not listed; webhooks report them.
+                 * @description Only records that changed at or after this time, RFC 3339. A menu or category changes with its own fields, not with what is in it. Deleted records are not listed; webhooks and listEvents report them.
                  * @example 2026-03-14T18:00:00Z
                  */
                 updated_since?: components["parameters"]["UpdatedSinceFilter"];
             };
-            header?: never;
+            header?: {
+                /**
+                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body. More than 8,192 characters return 431.
+                 * @example "7"
+                 */
+                "If-None-Match"?: components["parameters"]["IfNoneMatch"];
+            };
             path: {
                 /**
                  * @description Identifier of the menu. An invalid identifier returns 404.
@@ -5839,6 +9292,11 @@ export interface operations {
             /** @description One page of items. */
             200: {
                 headers: {
+                    /**
+                     * @description Strong validator of this page, for `If-None-Match`. It changes with whatever the page shows. Opaque. A compressed response has another than an uncompressed one; both are accepted.
+                     * @example "pmWkWSBCL51Bfkhn79xPuKBK"
+                     */
+                    ETag: string;
                     /**
                      * @description URL of the next page with `rel="next"`, RFC 8288. Absent on the last page.
                      * @example </api/v1/menus?limit=100&cursor=NDI>; rel="next"
@@ -5865,6 +9323,7 @@ export interface operations {
                     "application/json": components["schemas"]["ItemList"];
                 };
             };
+            304: components["responses"]["PageNotModified"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -5886,8 +9345,12 @@ export interface operations {
                  *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
                  *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
                  *
+                 *     The service bounds how many keys a client can use within 24 hours, and how large their stored responses may be in
+                 *     total. Beyond that, a call with a new key returns 429 (`idempotency_keys_exhausted`), and nothing was changed; repeats
+                 *     of earlier calls are still served. Use keys for calls that must not take effect twice.
+                 *
                  *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
-                 *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     not stored (400, 401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
                  *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
                  *     attempt.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
@@ -5913,7 +9376,7 @@ export interface operations {
             201: {
                 headers: {
                     /**
-                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
                      * @example "7"
                      */
                     ETag: string;
@@ -5948,6 +9411,7 @@ export interface operations {
                     "application/json": components["schemas"]["ItemResponse"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -5965,7 +9429,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body.
+                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body. More than 8,192 characters return 431.
                  * @example "7"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -5990,7 +9454,7 @@ export interface operations {
             200: {
                 headers: {
                     /**
-                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
                      * @example "7"
                      */
                     ETag: string;
@@ -6029,7 +9493,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed. More than 8,192 characters return 431.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -6058,7 +9522,7 @@ export interface operations {
             200: {
                 headers: {
                     /**
-                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
                      * @example "7"
                      */
                     ETag: string;
@@ -6100,7 +9564,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed. More than 8,192 characters return 431.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -6152,6 +9616,136 @@ export interface operations {
             default: components["responses"]["UnexpectedError"];
         };
     };
+    setItemModifierGroups: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed. More than 8,192 characters return 431.
+                 * @example "7"
+                 */
+                "If-Match"?: components["parameters"]["IfMatch"];
+            };
+            path: {
+                /**
+                 * @description Identifier of the item. An invalid identifier returns 404.
+                 * @example 42
+                 */
+                item_id: components["parameters"]["ItemId"];
+                /**
+                 * @description Identifier of the menu. An invalid identifier returns 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModifierGroupUsesUpdate"];
+            };
+        };
+        responses: {
+            /** @description The updated item. */
+            200: {
+                headers: {
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
+                     * @example "7"
+                     */
+                    ETag: string;
+                    /**
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ItemResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            412: components["responses"]["PreconditionFailed"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    priceSelection: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Identifier of the item. An invalid identifier returns 404.
+                 * @example 42
+                 */
+                item_id: components["parameters"]["ItemId"];
+                /**
+                 * @description Identifier of the menu. An invalid identifier returns 404.
+                 * @example 7
+                 */
+                menu_id: components["parameters"]["MenuId"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ItemSelection"];
+            };
+        };
+        responses: {
+            /** @description The price, and whether this can be ordered. */
+            200: {
+                headers: {
+                    /**
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ItemPriceResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            422: components["responses"]["ParameterError"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
     toggleItem: {
         parameters: {
             query?: never;
@@ -6164,15 +9758,19 @@ export interface operations {
                  *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
                  *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
                  *
+                 *     The service bounds how many keys a client can use within 24 hours, and how large their stored responses may be in
+                 *     total. Beyond that, a call with a new key returns 429 (`idempotency_keys_exhausted`), and nothing was changed; repeats
+                 *     of earlier calls are still served. Use keys for calls that must not take effect twice.
+                 *
                  *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
-                 *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     not stored (400, 401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
                  *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
                  *     attempt.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed. More than 8,192 characters return 431.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -6197,7 +9795,7 @@ export interface operations {
             200: {
                 headers: {
                     /**
-                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
                      * @example "7"
                      */
                     ETag: string;
@@ -6243,7 +9841,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed. More than 8,192 characters return 431.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -6267,7 +9865,7 @@ export interface operations {
             200: {
                 headers: {
                     /**
-                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
                      * @example "7"
                      */
                     ETag: string;
@@ -6316,15 +9914,19 @@ export interface operations {
                  *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
                  *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
                  *
+                 *     The service bounds how many keys a client can use within 24 hours, and how large their stored responses may be in
+                 *     total. Beyond that, a call with a new key returns 429 (`idempotency_keys_exhausted`), and nothing was changed; repeats
+                 *     of earlier calls are still served. Use keys for calls that must not take effect twice.
+                 *
                  *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
-                 *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     not stored (400, 401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
                  *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
                  *     attempt.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed. More than 8,192 characters return 431.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -6344,7 +9946,7 @@ export interface operations {
             200: {
                 headers: {
                     /**
-                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
                      * @example "7"
                      */
                     ETag: string;
@@ -6385,6 +9987,79 @@ export interface operations {
             default: components["responses"]["UnexpectedError"];
         };
     };
+    getCurrentClient: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The client. */
+            200: {
+                headers: {
+                    /**
+                     * @description The remaining quota: `r` requests, until the quota is full again in `t` seconds. A structured field from the IETF httpapi draft.
+                     * @example "default";r=1187;t=42
+                     */
+                    RateLimit?: string;
+                    /**
+                     * @description The quota: `q` requests in a window of `w` seconds. By default, a client has 1200 requests a minute. A structured field from the IETF httpapi draft.
+                     * @example "default";q=1200;w=60
+                     */
+                    "RateLimit-Policy"?: string;
+                    /**
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CurrentClientResponse"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
+    revokeToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-www-form-urlencoded": components["schemas"]["TokenRevocation"];
+            };
+        };
+        responses: {
+            /** @description The token is not valid, or no longer. */
+            200: {
+                headers: {
+                    /**
+                     * @description Identifier of this request, on every response. Quote it when you report a problem. You can send your own in the same header (1–128 letters, digits, `.`, `_`, `-`).
+                     * @example req-0196f3a1c2d4
+                     */
+                    "X-Request-Id"?: components["schemas"]["RequestId"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["OAuthRevocationRefused"];
+            401: components["responses"]["OAuthUnauthorized"];
+            413: components["responses"]["PayloadTooLarge"];
+            415: components["responses"]["UnsupportedMediaType"];
+            429: components["responses"]["TooManyRequests"];
+            503: components["responses"]["ServiceUnavailable"];
+            default: components["responses"]["UnexpectedError"];
+        };
+    };
     issueToken: {
         parameters: {
             query?: never;
@@ -6402,7 +10077,7 @@ export interface operations {
             200: {
                 headers: {
                     /**
-                     * @description Tokens must not be cached, RFC 6749 section 5.1.
+                     * @description The response shows a secret. It must not be stored (RFC 6749, section 5.1).
                      * @example no-store
                      */
                     "Cache-Control": "no-store";
@@ -6435,7 +10110,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The `next_cursor` of the previous page. Omit it for the first page, and keep the other parameters the same.
+                 * @description The `next_cursor` of the previous page, or of the events feed the `resume_cursor` of the last one. Omit it for the first page, and keep the other parameters the same.
                  * @example NDI
                  */
                 cursor?: components["parameters"]["PageCursor"];
@@ -6500,8 +10175,12 @@ export interface operations {
                  *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
                  *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
                  *
+                 *     The service bounds how many keys a client can use within 24 hours, and how large their stored responses may be in
+                 *     total. Beyond that, a call with a new key returns 429 (`idempotency_keys_exhausted`), and nothing was changed; repeats
+                 *     of earlier calls are still served. Use keys for calls that must not take effect twice.
+                 *
                  *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
-                 *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     not stored (400, 401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
                  *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
                  *     attempt.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
@@ -6521,7 +10200,12 @@ export interface operations {
             201: {
                 headers: {
                     /**
-                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @description The response shows a secret. It must not be stored (RFC 6749, section 5.1).
+                     * @example no-store
+                     */
+                    "Cache-Control": "no-store";
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
                      * @example "7"
                      */
                     ETag: string;
@@ -6556,6 +10240,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookWithSecretResponse"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             409: components["responses"]["IdempotencyConflict"];
@@ -6572,7 +10257,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body.
+                 * @description The `ETag` of your copy. If it is still current, the response is 304 without a body. More than 8,192 characters return 431.
                  * @example "7"
                  */
                 "If-None-Match"?: components["parameters"]["IfNoneMatch"];
@@ -6592,7 +10277,7 @@ export interface operations {
             200: {
                 headers: {
                     /**
-                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
                      * @example "7"
                      */
                     ETag: string;
@@ -6631,7 +10316,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed. More than 8,192 characters return 431.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -6655,7 +10340,7 @@ export interface operations {
             200: {
                 headers: {
                     /**
-                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
                      * @example "7"
                      */
                     ETag: string;
@@ -6697,7 +10382,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed. More than 8,192 characters return 431.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -6748,7 +10433,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The `next_cursor` of the previous page. Omit it for the first page, and keep the other parameters the same.
+                 * @description The `next_cursor` of the previous page, or of the events feed the `resume_cursor` of the last one. Omit it for the first page, and keep the other parameters the same.
                  * @example NDI
                  */
                 cursor?: components["parameters"]["PageCursor"];
@@ -6900,8 +10585,12 @@ export interface operations {
                  *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
                  *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
                  *
+                 *     The service bounds how many keys a client can use within 24 hours, and how large their stored responses may be in
+                 *     total. Beyond that, a call with a new key returns 429 (`idempotency_keys_exhausted`), and nothing was changed; repeats
+                 *     of earlier calls are still served. Use keys for calls that must not take effect twice.
+                 *
                  *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
-                 *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     not stored (400, 401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
                  *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
                  *     attempt.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
@@ -6953,6 +10642,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveryResponse"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -6975,8 +10665,12 @@ export interface operations {
                  *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
                  *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
                  *
+                 *     The service bounds how many keys a client can use within 24 hours, and how large their stored responses may be in
+                 *     total. Beyond that, a call with a new key returns 429 (`idempotency_keys_exhausted`), and nothing was changed; repeats
+                 *     of earlier calls are still served. Use keys for calls that must not take effect twice.
+                 *
                  *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
-                 *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     not stored (400, 401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
                  *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
                  *     attempt.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
@@ -7032,6 +10726,7 @@ export interface operations {
                     "application/json": components["schemas"]["ReplayResponse"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -7108,15 +10803,19 @@ export interface operations {
                  *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
                  *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
                  *
+                 *     The service bounds how many keys a client can use within 24 hours, and how large their stored responses may be in
+                 *     total. Beyond that, a call with a new key returns 429 (`idempotency_keys_exhausted`), and nothing was changed; repeats
+                 *     of earlier calls are still served. Use keys for calls that must not take effect twice.
+                 *
                  *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
-                 *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     not stored (400, 401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
                  *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
                  *     attempt.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
                  */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
                 /**
-                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed.
+                 * @description The `ETag` that you last read. If the record has changed since, the response is 412 and nothing is changed. Without this header, the write takes place even if the record has changed. More than 8,192 characters return 431.
                  * @example "7"
                  */
                 "If-Match"?: components["parameters"]["IfMatch"];
@@ -7140,7 +10839,12 @@ export interface operations {
             200: {
                 headers: {
                     /**
-                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque.
+                     * @description The response shows a secret. It must not be stored (RFC 6749, section 5.1).
+                     * @example no-store
+                     */
+                    "Cache-Control": "no-store";
+                    /**
+                     * @description Strong validator of this state of the resource, for `If-None-Match` and `If-Match`. Opaque. A compressed response has another than an uncompressed one; both are accepted.
                      * @example "7"
                      */
                     ETag: string;
@@ -7170,6 +10874,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookWithSecretResponse"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -7195,8 +10900,12 @@ export interface operations {
                  *     A key applies to this client and this path. While the first call is in progress, a repeat returns 409
                  *     (`idempotency_conflict`): retry a moment later. The same key with a different body returns 422 (`reused`).
                  *
+                 *     The service bounds how many keys a client can use within 24 hours, and how large their stored responses may be in
+                 *     total. Beyond that, a call with a new key returns 429 (`idempotency_keys_exhausted`), and nothing was changed; repeats
+                 *     of earlier calls are still served. Use keys for calls that must not take effect twice.
+                 *
                  *     The response of the operation is stored, including an error such as 404. Responses sent before processing starts are
-                 *     not stored (401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
+                 *     not stored (400, 401, 403 for a missing scope, 413, 415, 422 for a body that does not match the schema), and neither are
                  *     responses that ask for a retry (409, 429) or any 5xx. In these cases nothing was changed, and a repeat is a new
                  *     attempt.
                  * @example 4f1c7c0e-7d0b-4c3a-9a55-0d8a2f0c6b1e
@@ -7247,6 +10956,7 @@ export interface operations {
                     "application/json": components["schemas"]["WebhookTestResultResponse"];
                 };
             };
+            400: components["responses"]["BadRequest"];
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
             404: components["responses"]["NotFound"];
@@ -7257,6 +10967,720 @@ export interface operations {
             429: components["responses"]["TooManyRequests"];
             503: components["responses"]["ServiceUnavailable"];
             default: components["responses"]["UnexpectedError"];
+        };
+    };
+    receiveCategoryCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
+                 */
+                "webhook-id": components["parameters"]["DeliveryEventId"];
+                /**
+                 * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["DeliverySignature"];
+                /**
+                 * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
+                 * @example 1773511512
+                 */
+                "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CategoryCreatedEvent"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Received"];
+            204: components["responses"]["Received"];
+            410: components["responses"]["StopSending"];
+        };
+    };
+    receiveCategoryDeleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
+                 */
+                "webhook-id": components["parameters"]["DeliveryEventId"];
+                /**
+                 * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["DeliverySignature"];
+                /**
+                 * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
+                 * @example 1773511512
+                 */
+                "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CategoryDeletedEvent"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Received"];
+            204: components["responses"]["Received"];
+            410: components["responses"]["StopSending"];
+        };
+    };
+    receiveCategoryUpdated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
+                 */
+                "webhook-id": components["parameters"]["DeliveryEventId"];
+                /**
+                 * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["DeliverySignature"];
+                /**
+                 * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
+                 * @example 1773511512
+                 */
+                "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CategoryUpdatedEvent"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Received"];
+            204: components["responses"]["Received"];
+            410: components["responses"]["StopSending"];
+        };
+    };
+    receiveItemCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
+                 */
+                "webhook-id": components["parameters"]["DeliveryEventId"];
+                /**
+                 * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["DeliverySignature"];
+                /**
+                 * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
+                 * @example 1773511512
+                 */
+                "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ItemCreatedEvent"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Received"];
+            204: components["responses"]["Received"];
+            410: components["responses"]["StopSending"];
+        };
+    };
+    receiveItemDeleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
+                 */
+                "webhook-id": components["parameters"]["DeliveryEventId"];
+                /**
+                 * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["DeliverySignature"];
+                /**
+                 * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
+                 * @example 1773511512
+                 */
+                "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ItemDeletedEvent"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Received"];
+            204: components["responses"]["Received"];
+            410: components["responses"]["StopSending"];
+        };
+    };
+    receiveItemToggled: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
+                 */
+                "webhook-id": components["parameters"]["DeliveryEventId"];
+                /**
+                 * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["DeliverySignature"];
+                /**
+                 * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
+                 * @example 1773511512
+                 */
+                "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ItemToggledEvent"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Received"];
+            204: components["responses"]["Received"];
+            410: components["responses"]["StopSending"];
+        };
+    };
+    receiveItemUpdated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
+                 */
+                "webhook-id": components["parameters"]["DeliveryEventId"];
+                /**
+                 * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["DeliverySignature"];
+                /**
+                 * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
+                 * @example 1773511512
+                 */
+                "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ItemUpdatedEvent"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Received"];
+            204: components["responses"]["Received"];
+            410: components["responses"]["StopSending"];
+        };
+    };
+    receiveLocationCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
+                 */
+                "webhook-id": components["parameters"]["DeliveryEventId"];
+                /**
+                 * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["DeliverySignature"];
+                /**
+                 * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
+                 * @example 1773511512
+                 */
+                "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LocationCreatedEvent"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Received"];
+            204: components["responses"]["Received"];
+            410: components["responses"]["StopSending"];
+        };
+    };
+    receiveLocationDeleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
+                 */
+                "webhook-id": components["parameters"]["DeliveryEventId"];
+                /**
+                 * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["DeliverySignature"];
+                /**
+                 * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
+                 * @example 1773511512
+                 */
+                "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LocationDeletedEvent"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Received"];
+            204: components["responses"]["Received"];
+            410: components["responses"]["StopSending"];
+        };
+    };
+    receiveLocationUpdated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
+                 */
+                "webhook-id": components["parameters"]["DeliveryEventId"];
+                /**
+                 * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["DeliverySignature"];
+                /**
+                 * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
+                 * @example 1773511512
+                 */
+                "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LocationUpdatedEvent"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Received"];
+            204: components["responses"]["Received"];
+            410: components["responses"]["StopSending"];
+        };
+    };
+    receiveMenuCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
+                 */
+                "webhook-id": components["parameters"]["DeliveryEventId"];
+                /**
+                 * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["DeliverySignature"];
+                /**
+                 * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
+                 * @example 1773511512
+                 */
+                "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MenuCreatedEvent"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Received"];
+            204: components["responses"]["Received"];
+            410: components["responses"]["StopSending"];
+        };
+    };
+    receiveMenuDeleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
+                 */
+                "webhook-id": components["parameters"]["DeliveryEventId"];
+                /**
+                 * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["DeliverySignature"];
+                /**
+                 * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
+                 * @example 1773511512
+                 */
+                "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MenuDeletedEvent"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Received"];
+            204: components["responses"]["Received"];
+            410: components["responses"]["StopSending"];
+        };
+    };
+    receiveMenuToggled: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
+                 */
+                "webhook-id": components["parameters"]["DeliveryEventId"];
+                /**
+                 * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["DeliverySignature"];
+                /**
+                 * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
+                 * @example 1773511512
+                 */
+                "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MenuToggledEvent"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Received"];
+            204: components["responses"]["Received"];
+            410: components["responses"]["StopSending"];
+        };
+    };
+    receiveMenuUpdated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
+                 */
+                "webhook-id": components["parameters"]["DeliveryEventId"];
+                /**
+                 * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["DeliverySignature"];
+                /**
+                 * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
+                 * @example 1773511512
+                 */
+                "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MenuUpdatedEvent"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Received"];
+            204: components["responses"]["Received"];
+            410: components["responses"]["StopSending"];
+        };
+    };
+    receiveModifierGroupCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
+                 */
+                "webhook-id": components["parameters"]["DeliveryEventId"];
+                /**
+                 * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["DeliverySignature"];
+                /**
+                 * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
+                 * @example 1773511512
+                 */
+                "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModifierGroupCreatedEvent"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Received"];
+            204: components["responses"]["Received"];
+            410: components["responses"]["StopSending"];
+        };
+    };
+    receiveModifierGroupDeleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
+                 */
+                "webhook-id": components["parameters"]["DeliveryEventId"];
+                /**
+                 * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["DeliverySignature"];
+                /**
+                 * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
+                 * @example 1773511512
+                 */
+                "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModifierGroupDeletedEvent"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Received"];
+            204: components["responses"]["Received"];
+            410: components["responses"]["StopSending"];
+        };
+    };
+    receiveModifierGroupUpdated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
+                 */
+                "webhook-id": components["parameters"]["DeliveryEventId"];
+                /**
+                 * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["DeliverySignature"];
+                /**
+                 * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
+                 * @example 1773511512
+                 */
+                "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModifierGroupUpdatedEvent"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Received"];
+            204: components["responses"]["Received"];
+            410: components["responses"]["StopSending"];
+        };
+    };
+    receiveModifierCreated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
+                 */
+                "webhook-id": components["parameters"]["DeliveryEventId"];
+                /**
+                 * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["DeliverySignature"];
+                /**
+                 * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
+                 * @example 1773511512
+                 */
+                "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModifierCreatedEvent"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Received"];
+            204: components["responses"]["Received"];
+            410: components["responses"]["StopSending"];
+        };
+    };
+    receiveModifierDeleted: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
+                 */
+                "webhook-id": components["parameters"]["DeliveryEventId"];
+                /**
+                 * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["DeliverySignature"];
+                /**
+                 * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
+                 * @example 1773511512
+                 */
+                "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModifierDeletedEvent"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Received"];
+            204: components["responses"]["Received"];
+            410: components["responses"]["StopSending"];
+        };
+    };
+    receiveModifierToggled: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
+                 */
+                "webhook-id": components["parameters"]["DeliveryEventId"];
+                /**
+                 * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["DeliverySignature"];
+                /**
+                 * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
+                 * @example 1773511512
+                 */
+                "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModifierToggledEvent"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Received"];
+            204: components["responses"]["Received"];
+            410: components["responses"]["StopSending"];
+        };
+    };
+    receiveModifierUpdated: {
+        parameters: {
+            query?: never;
+            header: {
+                /**
+                 * @description Identifier of the event, the same on every attempt. Drop events that you have already received.
+                 * @example evt_0196f3a1c2d47b8e9a10f4c5d6e7f8d2
+                 */
+                "webhook-id": components["parameters"]["DeliveryEventId"];
+                /**
+                 * @description `v1,` followed by the base64-encoded HMAC-SHA256 of `{webhook-id}.{webhook-timestamp}.{body}`. The key is the endpoint's secret: what follows `whsec_`, base64-decoded. After a rotation there are several signatures, separated by spaces: accept the request if one of them matches.
+                 * @example v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=
+                 */
+                "webhook-signature": components["parameters"]["DeliverySignature"];
+                /**
+                 * @description Time of this attempt in Unix seconds. Reject a request whose timestamp is more than five minutes off.
+                 * @example 1773511512
+                 */
+                "webhook-timestamp": components["parameters"]["DeliveryTimestamp"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModifierUpdatedEvent"];
+            };
+        };
+        responses: {
+            200: components["responses"]["Received"];
+            204: components["responses"]["Received"];
+            410: components["responses"]["StopSending"];
         };
     };
 }

@@ -27,6 +27,16 @@ export interface Account {
   name: string;
 }
 
+export interface AccountFeed {
+  account_id: number;
+  epoch: number;
+  event_id: string;
+  position: number;
+  removed_epoch: number | null;
+  removed_event_id: string | null;
+  removed_position: number | null;
+}
+
 export interface Attempt {
   account_id: number;
   delivery_id: number;
@@ -44,10 +54,12 @@ export interface Category {
   created_at: Generated<Timestamp>;
   description: Generated<string>;
   external_id: string | null;
+  hours: string | null;
   location_id: number;
   menu_id: number;
   name: string;
   sort_order: number;
+  stamp: Generated<number>;
   updated_at: Generated<Timestamp>;
   version: Generated<number>;
 }
@@ -60,6 +72,7 @@ export interface Client {
   location_ids: ArrayType<number> | null;
   scopes: string[];
   secret_hash: Buffer;
+  token_generation: Generated<number>;
 }
 
 export interface Delivery {
@@ -74,8 +87,46 @@ export interface Delivery {
   next_attempt_at: Timestamp | null;
   record: string;
   replay_id: number | null;
+  spared: number | null;
   state: string;
   webhook_id: number;
+}
+
+export interface DeliveryLog {
+  account_id: number;
+  attempt_count: number;
+  attempts: string;
+  created_at: Timestamp;
+  delivery_id: number;
+  ended_at: Generated<Timestamp>;
+  event_id: string;
+  event_sequence: number;
+  event_type: string;
+  failed_reason: string | null;
+  record: string;
+  replay_id: number | null;
+  spared: number | null;
+  state: string;
+  webhook_id: number;
+}
+
+export interface DeliveryLogStart {
+  singleton: Generated<boolean>;
+  starts_at: Timestamp;
+}
+
+export interface EndpointDue {
+  account_id: number;
+  look_at: Timestamp | null;
+  oldest_at: Timestamp;
+  waiting_since: Timestamp | null;
+  webhook_id: number;
+}
+
+export interface Epoch {
+  epoch: number;
+  inherited: string | null;
+  server: string;
 }
 
 export interface Event {
@@ -86,15 +137,24 @@ export interface Event {
   menu_id: number | null;
   payload: string;
   record: string;
-  relayed: Generated<boolean>;
-  sequence: Generated<number>;
-  transaction_id: Generated<string>;
+  type: string;
+}
+
+export interface Feed {
+  account_id: number;
+  epoch: number;
+  event_id: string;
+  location_id: number;
+  menu_id: number | null;
+  position: number;
+  record: string;
   type: string;
 }
 
 export interface IdempotencyKey {
   account_id: number;
   body_hash: Buffer;
+  bytes: number | null;
   client_id: string;
   created_at: Generated<Timestamp>;
   key: string;
@@ -110,14 +170,21 @@ export interface Item {
   description: Generated<string>;
   dietary_tags: Generated<string[]>;
   external_id: string | null;
+  hours: string | null;
   is_available: Generated<boolean>;
   item_id: Generated<number>;
   location_id: number;
   menu_id: number;
+  modifier_groups: Generated<string>;
   name: string;
   photo_url: string | null;
   price: Numeric;
+  searchable: string | null;
+  searchable_of: number | null;
   sort_order: number;
+  stamp: Generated<number>;
+  unavailable_by: string | null;
+  unavailable_since: Timestamp | null;
   unavailable_until: Timestamp | null;
   updated_at: Generated<Timestamp>;
   version: Generated<number>;
@@ -129,9 +196,11 @@ export interface Location {
   created_at: Generated<Timestamp>;
   currency: string;
   external_id: string | null;
+  hours: string | null;
   location_id: Generated<number>;
   name: string;
   phone: string | null;
+  stamp: Generated<number>;
   timezone: string;
   updated_at: Generated<Timestamp>;
   version: Generated<number>;
@@ -143,13 +212,77 @@ export interface Menu {
   created_at: Generated<Timestamp>;
   description: Generated<string>;
   external_id: string | null;
+  hours: string | null;
   is_active: Generated<boolean>;
   location_id: number;
   menu_id: Generated<number>;
   name: string;
   sort_order: number;
+  stamp: Generated<number>;
   updated_at: Generated<Timestamp>;
   version: Generated<number>;
+}
+
+export interface Modifier {
+  account_id: number;
+  allergens: Generated<string[]>;
+  created_at: Generated<Timestamp>;
+  default_quantity: Generated<number>;
+  description: Generated<string>;
+  dietary_tags: Generated<string[]>;
+  external_id: string | null;
+  is_available: Generated<boolean>;
+  item_id: number | null;
+  location_id: number;
+  modifier_group_id: number;
+  modifier_groups: Generated<string>;
+  modifier_id: Generated<number>;
+  name: string;
+  price: Generated<Numeric>;
+  sort_order: number;
+  stamp: Generated<number>;
+  unavailable_by: string | null;
+  unavailable_since: Timestamp | null;
+  unavailable_until: Timestamp | null;
+  updated_at: Generated<Timestamp>;
+  version: Generated<number>;
+}
+
+export interface ModifierGroup {
+  account_id: number;
+  content_version: Generated<number>;
+  created_at: Generated<Timestamp>;
+  description: Generated<string>;
+  external_id: string | null;
+  free_selections: Generated<number>;
+  location_id: number;
+  max_per_modifier: Generated<number>;
+  max_selections: number | null;
+  menu_ids: Generated<ArrayType<number>>;
+  min_selections: Generated<number>;
+  modifier_group_id: Generated<number>;
+  name: string;
+  stamp: Generated<number>;
+  updated_at: Generated<Timestamp>;
+  version: Generated<number>;
+}
+
+export interface ModifierGroupUse {
+  account_id: number;
+  item_id: number | null;
+  max_selections: number | null;
+  menu_id: number | null;
+  min_selections: number | null;
+  modifier_group_id: number;
+  modifier_group_use_id: Generated<number>;
+  modifier_id: number | null;
+  user_group_id: number | null;
+}
+
+export interface Outbox {
+  account_id: number;
+  event_id: string;
+  sequence: Generated<number>;
 }
 
 export interface Relay {
@@ -166,15 +299,42 @@ export interface Replay {
   webhook_id: number;
 }
 
+export interface RetiredClientSecret {
+  account_id: number;
+  client_id: string;
+  expires_at: Timestamp;
+  secret_hash: Buffer;
+}
+
+export interface RevokedToken {
+  account_id: number;
+  client_id: string;
+  expires_at: Timestamp;
+  token_id: string;
+}
+
+export interface Sealing {
+  names_keys_from: Timestamp;
+  singleton: Generated<boolean>;
+}
+
 export interface SigningKey {
   created_at: Generated<Timestamp>;
   kid: string;
   public_jwk: string;
   sealed_private_key: Buffer;
+  signs_from: Timestamp | null;
+}
+
+export interface Sweeper {
+  holder: string | null;
+  leased_until: Generated<Timestamp>;
+  singleton: Generated<boolean>;
 }
 
 export interface Webhook {
   account_id: number;
+  client_id: string | null;
   consecutive_failures: Generated<number>;
   created_at: Generated<Timestamp>;
   description: Generated<string>;
@@ -182,11 +342,18 @@ export interface Webhook {
   disabled_reason: string | null;
   enabled: Generated<boolean>;
   event_types: Generated<string[]>;
+  expired_deliveries: Generated<number>;
   failing_since: Timestamp | null;
+  first_expired_at: Timestamp | null;
   granted_location_ids: ArrayType<number> | null;
+  last_expired_at: Timestamp | null;
+  last_failed_at: Timestamp | null;
   location_ids: Generated<ArrayType<number>>;
   menu_ids: Generated<ArrayType<number>>;
   probe_at: Timestamp | null;
+  quiet_until: Timestamp | null;
+  recovered_at: Timestamp | null;
+  stamp: Generated<number>;
   updated_at: Generated<Timestamp>;
   url: string;
   version: Generated<number>;
@@ -203,18 +370,32 @@ export interface WebhookSecret {
 
 export interface DB {
   account: Account;
+  account_feed: AccountFeed;
   attempt: Attempt;
   category: Category;
   client: Client;
   delivery: Delivery;
+  delivery_log: DeliveryLog;
+  delivery_log_start: DeliveryLogStart;
+  endpoint_due: EndpointDue;
+  epoch: Epoch;
   event: Event;
+  feed: Feed;
   idempotency_key: IdempotencyKey;
   item: Item;
   location: Location;
   menu: Menu;
+  modifier: Modifier;
+  modifier_group: ModifierGroup;
+  modifier_group_use: ModifierGroupUse;
+  outbox: Outbox;
   relay: Relay;
   replay: Replay;
+  retired_client_secret: RetiredClientSecret;
+  revoked_token: RevokedToken;
+  sealing: Sealing;
   signing_key: SigningKey;
+  sweeper: Sweeper;
   webhook: Webhook;
   webhook_secret: WebhookSecret;
 }

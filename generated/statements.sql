@@ -1,6 +1,30 @@
 -- Every SQL statement of the service, by name, as it is prepared on the database.
 -- Generated from src/ by `make generate`; do not edit.
 
+-- accounts.authenticateClient
+-- $1 client_ids text[]
+select
+  "account_id",
+  "client_id",
+  "scopes",
+  "location_ids",
+  "token_generation",
+  secret_hash || array(
+    select
+      retired.secret_hash
+    from
+      retired_client_secret as retired
+    where
+      retired.client_id = client.client_id
+      and retired.account_id = client.account_id
+      and expires_at > now()
+  ) as "secret_hashes"
+from
+  "client"
+where
+  "disabled_at" is null
+  and "client_id" = any ($1::text[]);
+
 -- accounts.createClient
 -- $1 account_id bigint
 -- $2 client_id text
@@ -11,6 +35,27 @@ insert into
   "client" ("account_id", "client_id", "secret_hash", "scopes", "location_ids")
 values
   ($1::bigint, $2::text, $3::bytea, $4::text[], $5::bigint[]);
+
+-- accounts.disableClient
+-- $1 client_id text
+update "client"
+set
+  "disabled_at" = coalesce(disabled_at, now()),
+  "token_generation" = token_generation + 1
+where
+  "client_id" = $1::text
+returning
+  "client_id";
+
+-- accounts.enableClient
+-- $1 client_id text
+update "client"
+set
+  "disabled_at" = null
+where
+  "client_id" = $1::text
+returning
+  "client_id";
 
 -- accounts.ensureAccount
 -- $1 name text
@@ -24,50 +69,308 @@ set
 returning
   "account_id";
 
--- accounts.findClient
+-- accounts.findCaller
 -- $1 client_id text
+-- $2 token_id uuid
 select
   "account_id",
   "client_id",
-  "secret_hash",
   "scopes",
-  "location_ids"
+  "location_ids",
+  "token_generation"
+from
+  "client"
+where
+  "disabled_at" is null
+  and "client_id" = $1::text
+  and not exists (
+    select
+    from
+      revoked_token as revoked
+    where
+      revoked.client_id = client.client_id
+      and revoked.account_id = client.account_id
+      and revoked.token_id = $2::uuid
+  );
+
+-- accounts.getCurrentClient
+-- $1 account_id bigint
+select
+  "name"
+from
+  "account"
+where
+  "account_id" = $1::bigint;
+
+-- accounts.listClients
+-- $1 account text
+select
+  "account"."account_id",
+  "account"."name" as "account",
+  "client_id",
+  "scopes",
+  "location_ids" as "locations",
+  "client"."created_at",
+  "disabled_at",
+  (
+    select
+      max(expires_at)
+    from
+      retired_client_secret as retired
+    where
+      retired.client_id = client.client_id
+      and retired.account_id = client.account_id
+      and expires_at > now()
+  ) as "overlap_until"
+from
+  "client"
+  inner join "account" on "account"."account_id" = "client"."account_id"
+where
+  coalesce(account.name = $1::text, true)
+order by
+  "client"."created_at";
+
+-- accounts.lookAtWebhooks
+-- $1 client_id text
+update "endpoint_due"
+set
+  "look_at" = now()
+from
+  "webhook"
+where
+  "webhook"."client_id" = $1::text
+  and "endpoint_due"."webhook_id" = "webhook"."webhook_id"
+  and "endpoint_due"."account_id" = "webhook"."account_id";
+
+-- accounts.removeEndedTokens
+-- $1 batch bigint
+delete from "revoked_token"
+where
+  ("client_id", "token_id", "account_id") in (
+    select
+      "ended"."client_id",
+      "ended"."token_id",
+      "ended"."account_id"
+    from
+      "revoked_token" as "ended"
+    where
+      "ended"."expires_at" <= now()
+    order by
+      "ended"."expires_at"
+    limit
+      $1::bigint
+    for update
+      skip locked
+  )
+returning
+  "token_id";
+
+-- accounts.requireKeys
+select distinct
+  on (substring(sealed_private_key for 8)) 'a signing key' as what,
+  sealed_private_key as sealed
+from
+  signing_key
+union all
+select
+  *
+from
+  (
+    select distinct
+      on (substring(sealed_secret for 8)) 'a webhook secret',
+      sealed_secret
+    from
+      webhook_secret
+  ) as webhook;
+
+-- accounts.revokeToken
+-- $1 account_id bigint
+-- $2 client_id text
+-- $3 token_id uuid
+-- $4 ends bigint
+insert into
+  "revoked_token" ("account_id", "client_id", "token_id", "expires_at")
+values
+  ($1::bigint, $2::text, $3::uuid, to_timestamp($4::bigint))
+on conflict do nothing;
+
+-- accounts.rotateClientSecret.end
+-- $1 client_id text
+select
+  (
+    select
+      max(expires_at)
+    from
+      retired_client_secret as retired
+    where
+      retired.client_id = client.client_id
+      and retired.account_id = client.account_id
+      and expires_at > now()
+  ) as "overlap_until"
+from
+  "client"
+where
+  "client_id" = $1::text;
+
+-- accounts.rotateClientSecret.lock
+-- $1 client_id text
+select
+  "client_id"
 from
   "client"
 where
   "client_id" = $1::text
-  and "disabled_at" is null;
+for update;
 
--- accounts.signingKeys.insertFirst
+-- accounts.rotateClientSecret.remove
+-- $1 client_id text
+-- $2 all boolean
+delete from "retired_client_secret"
+where
+  "client_id" = $1::text
+  and (
+    "expires_at" <= now()
+    or $2::boolean
+  );
+
+-- accounts.rotateClientSecret.retire
+-- $1 overlap_seconds float8
+-- $2 client_id text
+insert into
+  retired_client_secret (client_id, account_id, secret_hash, expires_at)
+select
+  client_id,
+  account_id,
+  secret_hash,
+  now() + make_interval(secs => $1::float8)
+from
+  client
+where
+  client_id = $2::text;
+
+-- accounts.rotateClientSecret.set
+-- $1 secret_hash bytea
+-- $2 ends_tokens boolean
+-- $3 client_id text
+update "client"
+set
+  "secret_hash" = $1::bytea,
+  "token_generation" = token_generation + $2::boolean::int
+where
+  "client_id" = $3::text;
+
+-- accounts.signingKeys.due
+-- $1 days float8
+select
+  not exists (
+    select
+    from
+      signing_key
+    where
+      extract(
+        epoch
+        from
+          now() - created_at
+      ) < $1::float8 * 86400
+  ) as "is_old";
+
+-- accounts.signingKeys.form
+select
+  names_keys_from <= now() as "names_keys"
+from
+  "sealing";
+
+-- accounts.signingKeys.insert
 -- $1 kid text
 -- $2 public_jwk json
 -- $3 sealed_private_key bytea
+-- $4 delay boolean
+-- $5 days float8
 insert into
-  signing_key (kid, public_jwk, sealed_private_key)
+  signing_key (kid, public_jwk, sealed_private_key, signs_from)
 select
   $1::text,
   $2::json,
-  $3::bytea
+  $3::bytea,
+  clock_timestamp() + case
+    when $4::boolean then interval '10 minutes'
+    else interval '0'
+  end
 where
   not exists (
     select
     from
       signing_key
-  );
+    where
+      extract(
+        epoch
+        from
+          now() - created_at
+      ) < $5::float8 * 86400
+  )
+returning
+  kid,
+  signs_from;
 
 -- accounts.signingKeys.lock
 lock table signing_key in share row exclusive mode;
 
+-- accounts.signingKeys.removeAll
+delete from "signing_key";
+
+-- accounts.signingKeys.removeOver
+delete from signing_key as old
+where
+  exists (
+    select
+    from
+      signing_key as next
+    where
+      coalesce(next.signs_from, next.created_at) > coalesce(old.signs_from, old.created_at)
+      and coalesce(next.signs_from, next.created_at) < now() - interval '1 day'
+  );
+
 -- accounts.signingKeys.select
 select
-  "kid",
-  "public_jwk",
-  "sealed_private_key"
+  kid,
+  public_jwk,
+  sealed_private_key,
+  kid = first_value(kid) over (
+    order by
+      coalesce(signs_from, created_at) > now(),
+      coalesce(signs_from, created_at) desc,
+      kid
+  ) as signs,
+  (
+    select
+      names_keys_from <= now()
+    from
+      sealing
+  ) as names_keys
 from
-  "signing_key"
+  signing_key
 order by
-  "created_at" desc,
-  "kid";
+  created_at desc,
+  kid;
+
+-- accounts.updateClient
+-- $1 scopes text[]
+-- $2 changes_locations boolean
+-- $3 location_ids bigint[]
+-- $4 client_id text
+update "client"
+set
+  "scopes" = coalesce($1::text[], scopes),
+  "location_ids" = case
+    when $2::boolean then $3::bigint[]
+    else location_ids
+  end
+where
+  "client_id" = $4::text
+returning
+  "client_id",
+  "scopes",
+  "location_ids" as "locations";
 
 -- categories.createCategory
 -- $1 menu_id bigint
@@ -76,12 +379,14 @@ order by
 -- $4 name text
 -- $5 description text
 -- $6 external_id text
--- $7 sort_order integer
--- $8 request_id text
+-- $7 hours jsonb
+-- $8 sort_order integer
+-- $9 request_id text
+-- $10 stamp integer
 with
   changed as (
     insert into
-      "category" ("account_id", "location_id", "menu_id", "name", "description", "external_id", "sort_order")
+      "category" ("account_id", "location_id", "menu_id", "name", "description", "external_id", "hours", "sort_order")
     with
       home as (
         select
@@ -109,8 +414,9 @@ with
       $4::text,
       $5::text,
       $6::text,
+      $7::jsonb,
       coalesce(
-        $7::integer,
+        $8::integer,
         (
           select
             least(coalesce(max(sort_order), -1) + 1::bigint, 2147483647)::integer
@@ -141,6 +447,7 @@ with
               "new"."description" as "description",
               "new"."sort_order" as "sort_order",
               "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
               to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "new"."version" as "version"
@@ -148,12 +455,12 @@ with
       ) as "resource",
       null::json as "previous",
       "category"."category_id" as "id",
-      '"' || "new"."version" || '-' || (
+      '"' || "new"."version" || '-' || to_hex("new"."stamp") || '-' || (
         select
           md5(
             coalesce(
               string_agg(
-                item.item_id || '"' || "item"."version" || case
+                item.item_id || '"' || "item"."version" || '-' || to_hex("item"."stamp") || case
                   when coalesce("item"."unavailable_until" <= now(), false) then '-restored'
                   else ''
                 end || '"',
@@ -193,7 +500,7 @@ with
               "change"."menu_id" as "menu_id",
               "change"."resource" as "data",
               "change"."previous" as "previous",
-              $8::text as "request_id"
+              $9::text as "request_id"
           ) as fields
       )
     from
@@ -205,11 +512,246 @@ with
           changed,
           unnest(event_types) as event_type
       ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
   ),
   touched as (
     update menu
     set
-      content_version = content_version + 1
+      content_version = content_version + 1,
+      stamp = $10::integer
+    where
+      menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            changed
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            changed
+        )
+      )
+  )
+select
+  "id",
+  "etag",
+  "resource"
+from
+  changed;
+
+-- categories.createCategory.count
+-- $1 menu_id bigint
+-- $2 account_id bigint
+select
+  (
+    select
+      count(*)
+    from
+      "category"
+    where
+      menu_id = $1::bigint
+      and account_id = $2::bigint
+  ) as "count";
+
+-- categories.createCategory.withRoom
+-- $1 menu_id bigint
+-- $2 account_id bigint
+-- $3 location_ids bigint[]
+-- $4 name text
+-- $5 description text
+-- $6 external_id text
+-- $7 hours jsonb
+-- $8 sort_order integer
+-- $9 request_id text
+-- $10 stamp integer
+with
+  room as (
+    select
+      content_version,
+      (
+        select
+          count(*)
+        from
+          "category"
+        where
+          menu_id = $1::bigint
+          and account_id = $2::bigint
+      ) as records
+    from
+      menu
+    where
+      menu_id = $1::bigint
+      and account_id = $2::bigint
+  ),
+  changed as (
+    insert into
+      "category" ("account_id", "location_id", "menu_id", "name", "description", "external_id", "hours", "sort_order")
+    with
+      home as (
+        select
+          "account_id",
+          "location_id",
+          "menu_id"
+        from
+          "menu"
+        where
+          (
+            ("menu"."menu_id" = $1::bigint)
+            and (
+              "menu"."account_id" = $2::bigint
+              and (
+                $3::bigint[] is null
+                or "menu"."location_id" = any ($3::bigint[])
+              )
+            )
+          )
+      )
+    select
+      "account_id",
+      "location_id",
+      "menu_id",
+      $4::text,
+      $5::text,
+      $6::text,
+      $7::jsonb,
+      coalesce(
+        $8::integer,
+        (
+          select
+            least(coalesce(max(sort_order), -1) + 1::bigint, 2147483647)::integer
+          from
+            "category"
+          where
+            "category"."menu_id" = "home"."menu_id"
+            and account_id = home.account_id
+        )
+      )
+    from
+      home
+    returning
+      "new"."account_id" as "account_id",
+      "new"."location_id" as "location_id",
+      "new"."menu_id" as "menu_id",
+      'category:' || "new"."category_id" as "record",
+      array['category.created'] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."category_id" as "category_id",
+              "new"."menu_id" as "menu_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."sort_order" as "sort_order",
+              "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version"
+          ) as fields
+      ) as "resource",
+      null::json as "previous",
+      "category"."category_id" as "id",
+      '"' || "new"."version" || '-' || to_hex("new"."stamp") || '-' || (
+        select
+          md5(
+            coalesce(
+              string_agg(
+                item.item_id || '"' || "item"."version" || '-' || to_hex("item"."stamp") || case
+                  when coalesce("item"."unavailable_until" <= now(), false) then '-restored'
+                  else ''
+                end || '"',
+                ','
+                order by
+                  item.item_id
+              ),
+              ''
+            )
+          )
+        from
+          item
+        where
+          item.category_id = "new"."category_id"
+      ) || '"' as "etag"
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              $9::text as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  ),
+  touched as (
+    update menu
+    set
+      content_version = case
+        when (
+          select
+            records - content_version
+          from
+            room
+        ) + content_version < 1000 then content_version + 1
+      end,
+      stamp = $10::integer
     where
       menu_id = any (
         array(
@@ -242,6 +784,7 @@ from
 -- $4 location_ids bigint[]
 -- $5 if_match text[]
 -- $6 request_id text
+-- $7 stamp integer
 with
   "change_1" as (
     with
@@ -273,12 +816,12 @@ with
               )
               and (
                 $5::text[] is null
-                or '"' || "category"."version" || '-' || (
+                or '"' || "category"."version" || '-' || to_hex("category"."stamp") || '-' || (
                   select
                     md5(
                       coalesce(
                         string_agg(
-                          item.item_id || '"' || "item"."version" || case
+                          item.item_id || '"' || "item"."version" || '-' || to_hex("item"."stamp") || case
                             when coalesce("item"."unavailable_until" <= now(), false) then '-restored'
                             else ''
                           end || '"',
@@ -331,6 +874,7 @@ with
               "old"."photo_url" as "photo_url",
               "old"."allergens" as "allergens",
               "old"."dietary_tags" as "dietary_tags",
+              "old"."modifier_groups" as "modifier_groups",
               (
                 "old"."is_available"
                 or coalesce("old"."unavailable_until" <= now(), false)
@@ -338,12 +882,28 @@ with
               "old"."sort_order" as "sort_order",
               to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               "old"."external_id" as "external_id",
+              "old"."hours" as "hours",
               to_char(
                 case
                   when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
                 end at time zone 'UTC',
                 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
               ) as "unavailable_until",
+              to_char(
+                case
+                  when not (
+                    "old"."is_available"
+                    or coalesce("old"."unavailable_until" <= now(), false)
+                  ) then "old"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "old"."is_available"
+                  or coalesce("old"."unavailable_until" <= now(), false)
+                ) then "old"."unavailable_by"
+              end as "unavailable_by",
               to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "old"."version" as "version"
           ) as fields
@@ -368,12 +928,12 @@ with
       )
       and (
         $5::text[] is null
-        or '"' || "category"."version" || '-' || (
+        or '"' || "category"."version" || '-' || to_hex("category"."stamp") || '-' || (
           select
             md5(
               coalesce(
                 string_agg(
-                  item.item_id || '"' || "item"."version" || case
+                  item.item_id || '"' || "item"."version" || '-' || to_hex("item"."stamp") || case
                     when coalesce("item"."unavailable_until" <= now(), false) then '-restored'
                     else ''
                   end || '"',
@@ -408,6 +968,7 @@ with
               "old"."description" as "description",
               "old"."sort_order" as "sort_order",
               "old"."external_id" as "external_id",
+              "old"."hours" as "hours",
               to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "old"."version" as "version"
@@ -461,11 +1022,24 @@ with
           changed,
           unnest(event_types) as event_type
       ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
   ),
   touched as (
     update menu
     set
-      content_version = content_version + 1
+      content_version = content_version + 1,
+      stamp = $7::integer
     where
       menu_id = any (
         array(
@@ -527,12 +1101,12 @@ select
       or "category"."location_id" = any ($2::bigint[])
     )
   ) as "within_reach",
-  '"' || "category"."version" || '-' || (
+  '"' || "category"."version" || '-' || to_hex("category"."stamp") || '-' || (
     select
       md5(
         coalesce(
           string_agg(
-            item.item_id || '"' || "item"."version" || case
+            item.item_id || '"' || "item"."version" || '-' || to_hex("item"."stamp") || case
               when coalesce("item"."unavailable_until" <= now(), false) then '-restored'
               else ''
             end || '"',
@@ -560,6 +1134,7 @@ select
           "category"."description" as "description",
           "category"."sort_order" as "sort_order",
           "category"."external_id" as "external_id",
+          "category"."hours" as "hours",
           to_char("category"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
           to_char("category"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
           "category"."version" as "version",
@@ -582,6 +1157,7 @@ select
                           "item"."photo_url" as "photo_url",
                           "item"."allergens" as "allergens",
                           "item"."dietary_tags" as "dietary_tags",
+                          "item"."modifier_groups" as "modifier_groups",
                           (
                             "item"."is_available"
                             or coalesce("item"."unavailable_until" <= now(), false)
@@ -589,12 +1165,28 @@ select
                           "item"."sort_order" as "sort_order",
                           to_char("item"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                           "item"."external_id" as "external_id",
+                          "item"."hours" as "hours",
                           to_char(
                             case
                               when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
                             end at time zone 'UTC',
                             'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
                           ) as "unavailable_until",
+                          to_char(
+                            case
+                              when not (
+                                "item"."is_available"
+                                or coalesce("item"."unavailable_until" <= now(), false)
+                              ) then "item"."unavailable_since"
+                            end at time zone 'UTC',
+                            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                          ) as "unavailable_since",
+                          case
+                            when not (
+                              "item"."is_available"
+                              or coalesce("item"."unavailable_until" <= now(), false)
+                            ) then "item"."unavailable_by"
+                          end as "unavailable_by",
                           to_char("item"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
                           "item"."version" as "version"
                       ) as fields
@@ -626,12 +1218,12 @@ where
 -- $3 account_id bigint
 -- $4 location_ids bigint[]
 select
-  '"' || "category"."version" || '-' || (
+  '"' || "category"."version" || '-' || to_hex("category"."stamp") || '-' || (
     select
       md5(
         coalesce(
           string_agg(
-            item.item_id || '"' || "item"."version" || case
+            item.item_id || '"' || "item"."version" || '-' || to_hex("item"."stamp") || case
               when coalesce("item"."unavailable_until" <= now(), false) then '-restored'
               else ''
             end || '"',
@@ -669,7 +1261,9 @@ where
 -- $2 account_id bigint
 -- $3 location_ids bigint[]
 -- $4 after bigint
--- $5 limit bigint
+-- $5 updated_since timestamptz
+-- $6 limit bigint
+-- Conditions that are there when given: updated_since
 select
   "category_id" as "id",
   (
@@ -684,6 +1278,7 @@ select
           "category"."description" as "description",
           "category"."sort_order" as "sort_order",
           "category"."external_id" as "external_id",
+          "category"."hours" as "hours",
           to_char("category"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
           to_char("category"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
           "category"."version" as "version"
@@ -701,10 +1296,11 @@ where
     )
   )
   and "category_id" > $4::bigint
+  and updated_at >= $5::timestamptz
 order by
   "category_id"
 limit
-  $5::bigint;
+  $6::bigint;
 
 -- categories.requireCategory
 -- $1 account_id bigint
@@ -733,12 +1329,14 @@ where
 -- $3 description text
 -- $4 sort_order integer
 -- $5 external_id text
--- $6 category_id bigint
--- $7 menu_id bigint
--- $8 account_id bigint
--- $9 location_ids bigint[]
--- $10 if_match text[]
--- $11 request_id text
+-- $6 hours jsonb
+-- $7 stamp integer
+-- $8 category_id bigint
+-- $9 menu_id bigint
+-- $10 account_id bigint
+-- $11 location_ids bigint[]
+-- $12 if_match text[]
+-- $13 request_id text
 with
   changed as (
     update "category"
@@ -759,30 +1357,35 @@ with
         when 'external_id' = any ($1::text[]) then $5::text
         else "category"."external_id"
       end,
+      "hours" = case
+        when 'hours' = any ($1::text[]) then $6::jsonb
+        else "category"."hours"
+      end,
       "version" = "category"."version" + 1,
-      updated_at = clock_timestamp()
+      "stamp" = $7::integer,
+      "updated_at" = clock_timestamp()
     where
       (
         (
-          "category"."category_id" = $6::bigint
-          and "category"."menu_id" = $7::bigint
+          "category"."category_id" = $8::bigint
+          and "category"."menu_id" = $9::bigint
         )
         and (
-          "category"."account_id" = $8::bigint
+          "category"."account_id" = $10::bigint
           and (
-            $9::bigint[] is null
-            or "category"."location_id" = any ($9::bigint[])
+            $11::bigint[] is null
+            or "category"."location_id" = any ($11::bigint[])
           )
         )
       )
       and (
-        $10::text[] is null
-        or '"' || "category"."version" || '-' || (
+        $12::text[] is null
+        or '"' || "category"."version" || '-' || to_hex("category"."stamp") || '-' || (
           select
             md5(
               coalesce(
                 string_agg(
-                  item.item_id || '"' || "item"."version" || case
+                  item.item_id || '"' || "item"."version" || '-' || to_hex("item"."stamp") || case
                     when coalesce("item"."unavailable_until" <= now(), false) then '-restored'
                     else ''
                   end || '"',
@@ -797,9 +1400,15 @@ with
             item
           where
             item.category_id = "category"."category_id"
-        ) || '"' = any ($10::text[])
+        ) || '"' = any ($12::text[])
       )
-      and ("category"."name", "category"."description", "category"."sort_order", "category"."external_id") is distinct from (
+      and (
+        "category"."name",
+        "category"."description",
+        "category"."sort_order",
+        "category"."external_id",
+        "category"."hours"
+      ) is distinct from (
         case
           when 'name' = any ($1::text[]) then $2::text
           else "category"."name"
@@ -815,6 +1424,10 @@ with
         case
           when 'external_id' = any ($1::text[]) then $5::text
           else "category"."external_id"
+        end,
+        case
+          when 'hours' = any ($1::text[]) then $6::jsonb
+          else "category"."hours"
         end
       )
     returning
@@ -835,6 +1448,7 @@ with
               "new"."description" as "description",
               "new"."sort_order" as "sort_order",
               "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
               to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "new"."version" as "version"
@@ -853,6 +1467,7 @@ with
                 "old"."description" as "description",
                 "old"."sort_order" as "sort_order",
                 "old"."external_id" as "external_id",
+                "old"."hours" as "hours",
                 to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                 to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
                 "old"."version" as "version"
@@ -870,18 +1485,19 @@ with
                 "new"."description" as "description",
                 "new"."sort_order" as "sort_order",
                 "new"."external_id" as "external_id",
+                "new"."hours" as "hours",
                 to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                 to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
                 "new"."version" as "version"
             ) as fields
         )
       ) as "previous",
-      '"' || "new"."version" || '-' || (
+      '"' || "new"."version" || '-' || to_hex("new"."stamp") || '-' || (
         select
           md5(
             coalesce(
               string_agg(
-                item.item_id || '"' || "item"."version" || case
+                item.item_id || '"' || "item"."version" || '-' || to_hex("item"."stamp") || case
                   when coalesce("item"."unavailable_until" <= now(), false) then '-restored'
                   else ''
                 end || '"',
@@ -921,7 +1537,7 @@ with
               "change"."menu_id" as "menu_id",
               "change"."resource" as "data",
               "change"."previous" as "previous",
-              $11::text as "request_id"
+              $13::text as "request_id"
           ) as fields
       )
     from
@@ -933,11 +1549,24 @@ with
           changed,
           unnest(event_types) as event_type
       ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
   ),
   touched as (
     update menu
     set
-      content_version = content_version + 1
+      content_version = content_version + 1,
+      stamp = $7::integer
     where
       menu_id = any (
         array(
@@ -968,17 +1597,18 @@ from
 -- $3 description text
 -- $4 sort_order integer
 -- $5 external_id text
--- $6 category_id bigint
--- $7 menu_id bigint
--- $8 account_id bigint
--- $9 location_ids bigint[]
+-- $6 hours jsonb
+-- $7 category_id bigint
+-- $8 menu_id bigint
+-- $9 account_id bigint
+-- $10 location_ids bigint[]
 select
-  '"' || "category"."version" || '-' || (
+  '"' || "category"."version" || '-' || to_hex("category"."stamp") || '-' || (
     select
       md5(
         coalesce(
           string_agg(
-            item.item_id || '"' || "item"."version" || case
+            item.item_id || '"' || "item"."version" || '-' || to_hex("item"."stamp") || case
               when coalesce("item"."unavailable_until" <= now(), false) then '-restored'
               else ''
             end || '"',
@@ -1006,12 +1636,19 @@ select
           "category"."description" as "description",
           "category"."sort_order" as "sort_order",
           "category"."external_id" as "external_id",
+          "category"."hours" as "hours",
           to_char("category"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
           to_char("category"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
           "category"."version" as "version"
       ) as fields
   ) as "resource",
-  ("category"."name", "category"."description", "category"."sort_order", "category"."external_id") is distinct from (
+  (
+    "category"."name",
+    "category"."description",
+    "category"."sort_order",
+    "category"."external_id",
+    "category"."hours"
+  ) is distinct from (
     case
       when 'name' = any ($1::text[]) then $2::text
       else "category"."name"
@@ -1027,24 +1664,175 @@ select
     case
       when 'external_id' = any ($1::text[]) then $5::text
       else "category"."external_id"
+    end,
+    case
+      when 'hours' = any ($1::text[]) then $6::jsonb
+      else "category"."hours"
     end
-  ) as "differs"
+  ) as "differs",
+  null as "refused"
 from
   "category"
 where
   (
     (
-      "category"."category_id" = $6::bigint
-      and "category"."menu_id" = $7::bigint
+      "category"."category_id" = $7::bigint
+      and "category"."menu_id" = $8::bigint
     )
     and (
-      "category"."account_id" = $8::bigint
+      "category"."account_id" = $9::bigint
       and (
-        $9::bigint[] is null
-        or "category"."location_id" = any ($9::bigint[])
+        $10::bigint[] is null
+        or "category"."location_id" = any ($10::bigint[])
       )
     )
   );
+
+-- db.dropDeliveryLog
+-- $1 days integer
+select
+  drop_partitions ('delivery_log', now() - make_interval(days => $1::integer));
+
+-- db.dropEvents
+-- $1 days integer
+select
+  drop_events (now() - make_interval(days => $1::integer));
+
+-- db.keepPartitions
+-- $1 table regclass
+-- $2 days_ahead integer
+select
+  keep_partitions ($1::regclass, $2::integer) as more;
+
+-- events.beginEpoch
+insert into
+  epoch (epoch, server, inherited)
+select
+  greatest(
+    floor(
+      extract(
+        epoch
+        from
+          clock_timestamp()
+      ) * 1000
+    )::bigint,
+    last.epoch + 1
+  ),
+  server_history (),
+  case
+    when last.epoch > 0 then (
+      select
+        event_id
+      from
+        outbox
+      order by
+        event_id desc
+      limit
+        1
+    )
+  end
+from
+  (
+    select
+      epoch
+    from
+      epoch
+    order by
+      epoch desc
+    limit
+      1
+  ) as last
+returning
+  epoch;
+
+-- events.enterFeed
+-- $1 sequences bigint[]
+-- $2 account_ids bigint[]
+-- $3 epoch bigint
+-- $4 first_id uuid
+-- $5 last_id uuid
+with
+  taken as (
+    delete from outbox using unnest($1::bigint[], $2::bigint[]) as chosen (sequence, account_id)
+    where
+      outbox.sequence = chosen.sequence
+      and outbox.account_id = chosen.account_id
+    returning
+      outbox.sequence,
+      outbox.account_id,
+      outbox.event_id
+  ),
+  numbered as (
+    select
+      *,
+      row_number() over (
+        partition by
+          account_id
+        order by
+          sequence desc
+      ) - 1 as behind
+    from
+      taken
+  ),
+  ended as (
+    insert into
+      account_feed (account_id, epoch, position, event_id)
+    select
+      account_id,
+      $3::bigint,
+      count(*),
+      (
+        array_agg(
+          event_id
+          order by
+            sequence desc
+        )
+      ) [1]
+    from
+      taken
+    group by
+      account_id
+    order by
+      account_id
+    on conflict (account_id) do update
+    set
+      epoch = excluded.epoch,
+      position = account_feed.position + excluded.position,
+      event_id = excluded.event_id
+    returning
+      account_id,
+      position
+  )
+insert into
+  feed (account_id, epoch, position, event_id, type, record, location_id, menu_id)
+select
+  account_id,
+  $3::bigint,
+  ended.position - behind,
+  event_id,
+  type,
+  record,
+  location_id,
+  menu_id
+from
+  numbered
+  join ended using (account_id)
+  join event using (event_id, account_id)
+where
+  event.event_id between $4::uuid and $5::uuid
+order by
+  sequence;
+
+-- events.epoch
+select
+  "epoch",
+  server = server_history () as "continues"
+from
+  "epoch"
+order by
+  "epoch" desc
+limit
+  1;
 
 -- events.getEvent
 -- $1 account_id bigint
@@ -1058,7 +1846,23 @@ select
       or "event"."location_id" = any ($2::bigint[])
     )
   ) as "within_reach",
-  payload as "resource"
+  case
+    when "event"."type" like 'item.%'
+    and "event"."payload"::text not like '%"unavailable_by":%' then jsonb_set(
+      "event"."payload"::jsonb,
+      '{data}',
+      '{"modifier_groups":[],"hours":null,"unavailable_since":null,"unavailable_by":null}'::jsonb || ("event"."payload"::jsonb -> 'data')
+    )::json
+    when "event"."type" like 'modifier.%'
+    and "event"."payload"::text not like '%"unavailable_by":%' then jsonb_set(
+      "event"."payload"::jsonb,
+      '{data}',
+      '{"unavailable_since":null,"unavailable_by":null}'::jsonb || ("event"."payload"::jsonb -> 'data')
+    )::json
+    when "event"."type" ~ '^(location|menu|category)[.]'
+    and "event"."payload"::text not like '%"hours":%' then jsonb_set("event"."payload"::jsonb, '{data}', '{"hours":null}'::jsonb || ("event"."payload"::jsonb -> 'data'))::json
+    else "event"."payload"
+  end as "resource"
 from
   "event"
 where
@@ -1066,56 +1870,260 @@ where
 
 -- events.listEvents
 -- $1 account_id bigint
--- $2 transaction_id xid8
--- $3 sequence bigint
--- $4 granted bigint[]
--- $5 type text[]
--- $6 location_id bigint
--- $7 menu_id bigint
+-- $2 menu_id bigint
+-- $3 epoch bigint
+-- $4 position bigint
+-- $5 location_id bigint
+-- $6 type text[]
+-- $7 granted bigint[]
 -- $8 limit bigint
--- Conditions that are there when given: granted, type, location_id, menu_id
-select
-  transaction_id || '.' || sequence as "id",
-  payload as "resource"
-from
-  "event"
-where
-  "account_id" = $1::bigint
-  and (transaction_id, sequence) > ($2::xid8, $3::bigint)
-  and transaction_id < pg_snapshot_xmin(pg_current_snapshot())
-  and (
-    location_id = any ($4::bigint[])
-    and (
-      "type" = any ($5::text[])
-      or split_part("type", '.', 1) || '.*' = any ($5::text[])
-    )
-    and location_id = $6::bigint
-    and menu_id = $7::bigint
+-- Conditions that are there when given: menu_id, location_id, type, granted
+with
+  examined as (
+    select
+      *
+    from
+      (
+        select
+          epoch,
+          position,
+          event_id,
+          type,
+          location_id,
+          menu_id
+        from
+          feed
+        where
+          account_id = $1::bigint
+          and menu_id = $2::bigint
+          and position > coalesce(
+            (
+              select
+                seen.position
+              from
+                feed as seen
+              where
+                seen.account_id = $1::bigint
+                and (seen.epoch, seen.position) <= ($3::bigint, $4::bigint)
+              order by
+                seen.epoch desc,
+                seen.position desc
+              limit
+                1
+            ),
+            0
+          )
+        order by
+          position
+        limit
+          5000
+      ) as stream
+    order by
+      epoch,
+      position
+    limit
+      5000
+  ),
+  listed as (
+    select
+      epoch,
+      position,
+      event_id
+    from
+      examined
+    where
+      true
+      and location_id = $5::bigint
+      and type = any ($6::text[])
+      and location_id = any ($7::bigint[])
+    order by
+      epoch,
+      position
+    limit
+      $8::bigint
   )
-order by
-  "transaction_id",
-  "sequence"
-limit
-  $8::bigint;
-
--- events.position
--- $1 event_id uuid
--- $2 account_id bigint
--- $3 location_ids bigint[]
 select
-  transaction_id::text as "transaction_id",
-  sequence::text as "sequence"
+  epoch,
+  position,
+  event_id,
+  false as is_cut,
+  false as is_end,
+  (
+    select
+      case
+        when "event"."type" like 'item.%'
+        and "event"."payload"::text not like '%"unavailable_by":%' then jsonb_set(
+          "event"."payload"::jsonb,
+          '{data}',
+          '{"modifier_groups":[],"hours":null,"unavailable_since":null,"unavailable_by":null}'::jsonb || ("event"."payload"::jsonb -> 'data')
+        )::json
+        when "event"."type" like 'modifier.%'
+        and "event"."payload"::text not like '%"unavailable_by":%' then jsonb_set(
+          "event"."payload"::jsonb,
+          '{data}',
+          '{"unavailable_since":null,"unavailable_by":null}'::jsonb || ("event"."payload"::jsonb -> 'data')
+        )::json
+        when "event"."type" ~ '^(location|menu|category)[.]'
+        and "event"."payload"::text not like '%"hours":%' then jsonb_set("event"."payload"::jsonb, '{data}', '{"hours":null}'::jsonb || ("event"."payload"::jsonb -> 'data'))::json
+        else "event"."payload"
+      end
+    from
+      event
+    where
+      event.event_id = listed.event_id
+      and event.account_id = $1::bigint
+  ) as resource
 from
-  "event"
-where
-  "event_id" = $1::uuid
-  and (
-    "event"."account_id" = $2::bigint
-    and (
-      $3::bigint[] is null
-      or "event"."location_id" = any ($3::bigint[])
+  listed
+union all
+select
+  coalesce(last.epoch, feed_end.epoch, 0),
+  coalesce(last.position, feed_end.position, 0),
+  coalesce(last.event_id, feed_end.event_id),
+  is_cut,
+  true,
+  null
+from
+  (
+    select
+      count(*) = 5000 as is_cut
+    from
+      examined
+  ) as examination
+  left join (
+    select
+      *
+    from
+      examined
+    order by
+      epoch desc,
+      position desc
+    limit
+      1
+  ) as last on is_cut
+  left join account_feed as feed_end on not is_cut
+  and feed_end.account_id = $1::bigint
+order by
+  is_end,
+  epoch,
+  position;
+
+-- events.positionOfCursor
+-- $1 epoch bigint
+-- $2 position bigint
+-- $3 event_id uuid
+-- $4 account_id bigint
+select
+  coalesce(($1::bigint, $2::bigint) < (removed_epoch, removed_position), false) as is_removed,
+  coalesce(
+    feed.event_id,
+    case
+      when ($1::bigint, $2::bigint) = (removed_epoch, removed_position) then removed_event_id
+    end
+  ) is not distinct from $3::uuid as is_ours,
+  coalesce(removed_event_id > $3::uuid, false) as is_newer_removed,
+  case
+    when feed.event_id is null then exists (
+      select
+      from
+        epoch
+      where
+        epoch = $1::bigint
     )
-  );
+    and coalesce(
+      (
+        select
+          event_id
+        from
+          feed
+        where
+          account_id = own.account_id
+          and epoch = $1::bigint
+        order by
+          position desc
+        limit
+          1
+      ) < $3::uuid,
+      true
+    )
+    and (
+      select
+        epoch > $1::bigint
+        or server is distinct from server_history ()
+      from
+        epoch
+      order by
+        epoch desc
+      limit
+        1
+    )
+    else false
+  end as is_past
+from
+  (
+    values
+      ($4::bigint)
+  ) as own (account_id)
+  left join account_feed using (account_id)
+  left join feed on feed.account_id = own.account_id
+  and (feed.epoch, feed.position) = ($1::bigint, $2::bigint);
+
+-- events.positionOfEvent
+-- $1 account_id bigint
+-- $2 location_ids bigint[]
+-- $3 event_id uuid
+select
+  coalesce(
+    (
+      "event"."account_id" = $1::bigint
+      and (
+        $2::bigint[] is null
+        or "event"."location_id" = any ($2::bigint[])
+      )
+    ),
+    false
+  ) as within_reach,
+  feed.epoch,
+  feed.position,
+  coalesce(
+    (
+      select
+        feed.event_id <= inherited
+      from
+        epoch
+      where
+        epoch.epoch = feed.epoch
+    ),
+    false
+  ) as is_inherited,
+  coalesce((feed.epoch, feed.position) < (removed_epoch, removed_position), false) as is_removed,
+  event.event_id is null
+  and $3::uuid >= event_id_at (account.created_at)
+  and coalesce($3::uuid >= removed_event_id, true) as is_missing
+from
+  account
+  left join account_feed using (account_id)
+  left join event on event.event_id = $3::uuid
+  left join feed on feed.event_id = event.event_id
+  and feed.account_id = event.account_id
+where
+  account.account_id = $1::bigint;
+
+-- idempotency.count
+-- $1 client_id text
+select
+  count(*) as "keys",
+  coalesce(sum(bytes), 0) as "bytes",
+  extract(
+    epoch
+    from
+      min(created_at) + interval '24 hours' - now()
+  ) as "oldest_ends_in"
+from
+  "idempotency_key"
+where
+  "client_id" = $1::text
+  and "created_at" > now() - interval '24 hours';
 
 -- idempotency.lock
 -- $1 client_id text
@@ -1173,13 +2181,14 @@ where
 -- $5 body_hash bytea
 -- $6 sealed_answer bytea
 insert into
-  "idempotency_key" ("client_id", "account_id", "path", "key", "body_hash", "sealed_answer")
+  "idempotency_key" ("client_id", "account_id", "path", "key", "body_hash", "sealed_answer", "bytes")
 values
-  ($1::text, $2::bigint, $3::text, $4::text, $5::bytea, $6::bytea)
+  ($1::text, $2::bigint, $3::text, $4::text, $5::bytea, $6::bytea, octet_length($6::bytea))
 on conflict ("client_id", "path", "key", "account_id") do update
 set
   "body_hash" = "excluded"."body_hash",
   "sealed_answer" = "excluded"."sealed_answer",
+  "bytes" = "excluded"."bytes",
   "created_at" = "excluded"."created_at"
 where
   "idempotency_key"."created_at" <= now() - interval '24 hours'
@@ -1200,8 +2209,12 @@ returning
 -- $11 is_available boolean
 -- $12 unavailable_until timestamptz
 -- $13 external_id text
--- $14 sort_order integer
--- $15 request_id text
+-- $14 hours jsonb
+-- $15 unavailable_since timestamptz
+-- $16 unavailable_by text
+-- $17 sort_order integer
+-- $18 request_id text
+-- $19 stamp integer
 with
   changed as (
     insert into
@@ -1219,6 +2232,11 @@ with
         "is_available",
         "unavailable_until",
         "external_id",
+        "hours",
+        "unavailable_since",
+        "unavailable_by",
+        "searchable",
+        "searchable_of",
         "sort_order"
       )
     with
@@ -1245,6 +2263,26 @@ with
             )
           )
         for key share
+      ),
+      terms as materialized (
+        select
+          currency,
+          case
+            when "currency" = any ('{BIF,CLP,DJF,GNF,ISK,JPY,KMF,KRW,PYG,RWF,UGX,VND,VUV,XAF,XOF,XPF}') then 0
+            when "currency" = any ('{BHD,IQD,JOD,KWD,LYD,OMR,TND}') then 3
+            else 2
+          end as decimals
+        from
+          location
+        where
+          (location_id, account_id) = (
+            select
+              location_id,
+              account_id
+            from
+              home
+          )
+        for key share
       )
     select
       "account_id",
@@ -1253,15 +2291,20 @@ with
       "category_id",
       $5::text,
       $6::text,
-      $7::numeric,
+      round($7::numeric, terms.decimals),
       $8::text,
       $9::text[],
       $10::text[],
       $11::boolean,
       $12::timestamptz,
       $13::text,
+      $14::jsonb,
+      $15::timestamptz,
+      $16::text,
+      search_text ($5::text) || e'\n' || search_text ($6::text),
+      hashtextextended ($5::text || e'\n' || $6::text, 0),
       coalesce(
-        $14::integer,
+        $17::integer,
         (
           select
             least(coalesce(max(sort_order), -1) + 1::bigint, 2147483647)::integer
@@ -1274,6 +2317,9 @@ with
       )
     from
       home
+      cross join terms
+    where
+      scale(trim_scale($7::numeric)) <= "terms"."decimals"
     returning
       "new"."account_id" as "account_id",
       "new"."location_id" as "location_id",
@@ -1295,6 +2341,7 @@ with
               "new"."photo_url" as "photo_url",
               "new"."allergens" as "allergens",
               "new"."dietary_tags" as "dietary_tags",
+              "new"."modifier_groups" as "modifier_groups",
               (
                 "new"."is_available"
                 or coalesce("new"."unavailable_until" <= now(), false)
@@ -1302,19 +2349,35 @@ with
               "new"."sort_order" as "sort_order",
               to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
               to_char(
                 case
                   when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
                 end at time zone 'UTC',
                 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
               ) as "unavailable_until",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
               to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "new"."version" as "version"
           ) as fields
       ) as "resource",
       null::json as "previous",
       "item"."item_id" as "id",
-      '"' || "new"."version" || case
+      '"' || "new"."version" || '-' || to_hex("new"."stamp") || case
         when coalesce("new"."unavailable_until" <= now(), false) then '-restored'
         else ''
       end || '"' as "etag"
@@ -1342,7 +2405,7 @@ with
               "change"."menu_id" as "menu_id",
               "change"."resource" as "data",
               "change"."previous" as "previous",
-              $15::text as "request_id"
+              $18::text as "request_id"
           ) as fields
       )
     from
@@ -1354,11 +2417,359 @@ with
           changed,
           unnest(event_types) as event_type
       ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
   ),
   touched as (
     update menu
     set
-      content_version = content_version + 1
+      content_version = content_version + 1,
+      stamp = $19::integer
+    where
+      menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            changed
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            changed
+        )
+      )
+  )
+select
+  "id",
+  "etag",
+  "resource"
+from
+  changed;
+
+-- items.createItem.count
+-- $1 menu_id bigint
+-- $2 account_id bigint
+select
+  (
+    select
+      count(*)
+    from
+      "item"
+    where
+      menu_id = $1::bigint
+      and account_id = $2::bigint
+  ) as "count";
+
+-- items.createItem.currency
+-- $1 price numeric
+-- $2 category_id bigint
+-- $3 menu_id bigint
+-- $4 account_id bigint
+-- $5 location_ids bigint[]
+select
+  currency,
+  not scale(trim_scale($1::numeric)) <= case
+    when "currency" = any ('{BIF,CLP,DJF,GNF,ISK,JPY,KMF,KRW,PYG,RWF,UGX,VND,VUV,XAF,XOF,XPF}') then 0
+    when "currency" = any ('{BHD,IQD,JOD,KWD,LYD,OMR,TND}') then 3
+    else 2
+  end as is_too_precise
+from
+  location
+  join category using (location_id, account_id)
+where
+  (
+    (
+      "category"."category_id" = $2::bigint
+      and "category"."menu_id" = $3::bigint
+    )
+    and (
+      "category"."account_id" = $4::bigint
+      and (
+        $5::bigint[] is null
+        or "category"."location_id" = any ($5::bigint[])
+      )
+    )
+  );
+
+-- items.createItem.withRoom
+-- $1 menu_id bigint
+-- $2 account_id bigint
+-- $3 category_id bigint
+-- $4 location_ids bigint[]
+-- $5 name text
+-- $6 description text
+-- $7 price numeric
+-- $8 photo_url text
+-- $9 allergens text[]
+-- $10 dietary_tags text[]
+-- $11 is_available boolean
+-- $12 unavailable_until timestamptz
+-- $13 external_id text
+-- $14 hours jsonb
+-- $15 unavailable_since timestamptz
+-- $16 unavailable_by text
+-- $17 sort_order integer
+-- $18 request_id text
+-- $19 stamp integer
+with
+  room as (
+    select
+      content_version,
+      (
+        select
+          count(*)
+        from
+          "item"
+        where
+          menu_id = $1::bigint
+          and account_id = $2::bigint
+      ) as records
+    from
+      menu
+    where
+      menu_id = $1::bigint
+      and account_id = $2::bigint
+  ),
+  changed as (
+    insert into
+      "item" (
+        "account_id",
+        "location_id",
+        "menu_id",
+        "category_id",
+        "name",
+        "description",
+        "price",
+        "photo_url",
+        "allergens",
+        "dietary_tags",
+        "is_available",
+        "unavailable_until",
+        "external_id",
+        "hours",
+        "unavailable_since",
+        "unavailable_by",
+        "searchable",
+        "searchable_of",
+        "sort_order"
+      )
+    with
+      home as (
+        select
+          "account_id",
+          "location_id",
+          "menu_id",
+          "category_id"
+        from
+          "category"
+        where
+          (
+            (
+              "category"."category_id" = $3::bigint
+              and "category"."menu_id" = $1::bigint
+            )
+            and (
+              "category"."account_id" = $2::bigint
+              and (
+                $4::bigint[] is null
+                or "category"."location_id" = any ($4::bigint[])
+              )
+            )
+          )
+        for key share
+      ),
+      terms as materialized (
+        select
+          currency,
+          case
+            when "currency" = any ('{BIF,CLP,DJF,GNF,ISK,JPY,KMF,KRW,PYG,RWF,UGX,VND,VUV,XAF,XOF,XPF}') then 0
+            when "currency" = any ('{BHD,IQD,JOD,KWD,LYD,OMR,TND}') then 3
+            else 2
+          end as decimals
+        from
+          location
+        where
+          (location_id, account_id) = (
+            select
+              location_id,
+              account_id
+            from
+              home
+          )
+        for key share
+      )
+    select
+      "account_id",
+      "location_id",
+      "menu_id",
+      "category_id",
+      $5::text,
+      $6::text,
+      round($7::numeric, terms.decimals),
+      $8::text,
+      $9::text[],
+      $10::text[],
+      $11::boolean,
+      $12::timestamptz,
+      $13::text,
+      $14::jsonb,
+      $15::timestamptz,
+      $16::text,
+      search_text ($5::text) || e'\n' || search_text ($6::text),
+      hashtextextended ($5::text || e'\n' || $6::text, 0),
+      coalesce(
+        $17::integer,
+        (
+          select
+            least(coalesce(max(sort_order), -1) + 1::bigint, 2147483647)::integer
+          from
+            "item"
+          where
+            "item"."category_id" = "home"."category_id"
+            and account_id = home.account_id
+        )
+      )
+    from
+      home
+      cross join terms
+    where
+      scale(trim_scale($7::numeric)) <= "terms"."decimals"
+    returning
+      "new"."account_id" as "account_id",
+      "new"."location_id" as "location_id",
+      "new"."menu_id" as "menu_id",
+      'item:' || "new"."item_id" as "record",
+      array['item.created'] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."item_id" as "item_id",
+              "new"."category_id" as "category_id",
+              "new"."menu_id" as "menu_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."price" as "price",
+              "new"."photo_url" as "photo_url",
+              "new"."allergens" as "allergens",
+              "new"."dietary_tags" as "dietary_tags",
+              "new"."modifier_groups" as "modifier_groups",
+              (
+                "new"."is_available"
+                or coalesce("new"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              "new"."sort_order" as "sort_order",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
+              to_char(
+                case
+                  when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version"
+          ) as fields
+      ) as "resource",
+      null::json as "previous",
+      "item"."item_id" as "id",
+      '"' || "new"."version" || '-' || to_hex("new"."stamp") || case
+        when coalesce("new"."unavailable_until" <= now(), false) then '-restored'
+        else ''
+      end || '"' as "etag"
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              $18::text as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  ),
+  touched as (
+    update menu
+    set
+      content_version = case
+        when (
+          select
+            records - content_version
+          from
+            room
+        ) + content_version < 10000 then content_version + 1
+      end,
+      stamp = $19::integer
     where
       menu_id = any (
         array(
@@ -1391,6 +2802,7 @@ from
 -- $4 location_ids bigint[]
 -- $5 if_match text[]
 -- $6 request_id text
+-- $7 stamp integer
 with
   changed as (
     delete from "item"
@@ -1410,7 +2822,7 @@ with
       )
       and (
         $5::text[] is null
-        or '"' || "item"."version" || case
+        or '"' || "item"."version" || '-' || to_hex("item"."stamp") || case
           when coalesce("item"."unavailable_until" <= now(), false) then '-restored'
           else ''
         end || '"' = any ($5::text[])
@@ -1436,6 +2848,7 @@ with
               "old"."photo_url" as "photo_url",
               "old"."allergens" as "allergens",
               "old"."dietary_tags" as "dietary_tags",
+              "old"."modifier_groups" as "modifier_groups",
               (
                 "old"."is_available"
                 or coalesce("old"."unavailable_until" <= now(), false)
@@ -1443,12 +2856,28 @@ with
               "old"."sort_order" as "sort_order",
               to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               "old"."external_id" as "external_id",
+              "old"."hours" as "hours",
               to_char(
                 case
                   when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
                 end at time zone 'UTC',
                 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
               ) as "unavailable_until",
+              to_char(
+                case
+                  when not (
+                    "old"."is_available"
+                    or coalesce("old"."unavailable_until" <= now(), false)
+                  ) then "old"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "old"."is_available"
+                  or coalesce("old"."unavailable_until" <= now(), false)
+                ) then "old"."unavailable_by"
+              end as "unavailable_by",
               to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "old"."version" as "version"
           ) as fields
@@ -1490,11 +2919,24 @@ with
           changed,
           unnest(event_types) as event_type
       ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
   ),
   touched as (
     update menu
     set
-      content_version = content_version + 1
+      content_version = content_version + 1,
+      stamp = $7::integer
     where
       menu_id = any (
         array(
@@ -1531,7 +2973,7 @@ select
       or "item"."location_id" = any ($2::bigint[])
     )
   ) as "within_reach",
-  '"' || "item"."version" || case
+  '"' || "item"."version" || '-' || to_hex("item"."stamp") || case
     when coalesce("item"."unavailable_until" <= now(), false) then '-restored'
     else ''
   end || '"' as "etag",
@@ -1550,6 +2992,7 @@ select
           "item"."photo_url" as "photo_url",
           "item"."allergens" as "allergens",
           "item"."dietary_tags" as "dietary_tags",
+          "item"."modifier_groups" as "modifier_groups",
           (
             "item"."is_available"
             or coalesce("item"."unavailable_until" <= now(), false)
@@ -1557,12 +3000,28 @@ select
           "item"."sort_order" as "sort_order",
           to_char("item"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
           "item"."external_id" as "external_id",
+          "item"."hours" as "hours",
           to_char(
             case
               when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
             end at time zone 'UTC',
             'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
           ) as "unavailable_until",
+          to_char(
+            case
+              when not (
+                "item"."is_available"
+                or coalesce("item"."unavailable_until" <= now(), false)
+              ) then "item"."unavailable_since"
+            end at time zone 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+          ) as "unavailable_since",
+          case
+            when not (
+              "item"."is_available"
+              or coalesce("item"."unavailable_until" <= now(), false)
+            ) then "item"."unavailable_by"
+          end as "unavailable_by",
           to_char("item"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
           "item"."version" as "version"
       ) as fields
@@ -1574,6 +3033,156 @@ where
     "item"."item_id" = $3::bigint
     and "item"."menu_id" = $4::bigint
   );
+
+-- items.getItem.several
+-- $1 ids bigint[]
+-- $2 account_id bigint
+-- $3 location_ids bigint[]
+select
+  found.*
+from
+  unnest($1::bigint[]) as wanted (id)
+  cross join lateral (
+    select
+      (
+        "item"."account_id" = $2::bigint
+        and (
+          $3::bigint[] is null
+          or "item"."location_id" = any ($3::bigint[])
+        )
+      ) as "within_reach",
+      '"' || "item"."version" || '-' || to_hex("item"."stamp") || case
+        when coalesce("item"."unavailable_until" <= now(), false) then '-restored'
+        else ''
+      end || '"' as "etag",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "item"."item_id" as "item_id",
+              "item"."category_id" as "category_id",
+              "item"."menu_id" as "menu_id",
+              "item"."name" as "name",
+              "item"."description" as "description",
+              "item"."price" as "price",
+              "item"."photo_url" as "photo_url",
+              "item"."allergens" as "allergens",
+              "item"."dietary_tags" as "dietary_tags",
+              "item"."modifier_groups" as "modifier_groups",
+              (
+                "item"."is_available"
+                or coalesce("item"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              "item"."sort_order" as "sort_order",
+              to_char("item"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              "item"."external_id" as "external_id",
+              "item"."hours" as "hours",
+              to_char(
+                case
+                  when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              to_char(
+                case
+                  when not (
+                    "item"."is_available"
+                    or coalesce("item"."unavailable_until" <= now(), false)
+                  ) then "item"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "item"."is_available"
+                  or coalesce("item"."unavailable_until" <= now(), false)
+                ) then "item"."unavailable_by"
+              end as "unavailable_by",
+              to_char("item"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "item"."version" as "version"
+          ) as fields
+      ) as "resource",
+      "item"."item_id",
+      "item"."menu_id"
+    from
+      "item"
+    where
+      "item"."item_id" = wanted.id
+    limit
+      1
+  ) as found;
+
+-- items.getItemById
+-- $1 account_id bigint
+-- $2 location_ids bigint[]
+-- $3 item_id bigint
+select
+  (
+    "item"."account_id" = $1::bigint
+    and (
+      $2::bigint[] is null
+      or "item"."location_id" = any ($2::bigint[])
+    )
+  ) as "within_reach",
+  '"' || "item"."version" || '-' || to_hex("item"."stamp") || case
+    when coalesce("item"."unavailable_until" <= now(), false) then '-restored'
+    else ''
+  end || '"' as "etag",
+  (
+    select
+      to_json(fields)
+    from
+      (
+        select
+          "item"."item_id" as "item_id",
+          "item"."category_id" as "category_id",
+          "item"."menu_id" as "menu_id",
+          "item"."name" as "name",
+          "item"."description" as "description",
+          "item"."price" as "price",
+          "item"."photo_url" as "photo_url",
+          "item"."allergens" as "allergens",
+          "item"."dietary_tags" as "dietary_tags",
+          "item"."modifier_groups" as "modifier_groups",
+          (
+            "item"."is_available"
+            or coalesce("item"."unavailable_until" <= now(), false)
+          ) as "is_available",
+          "item"."sort_order" as "sort_order",
+          to_char("item"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+          "item"."external_id" as "external_id",
+          "item"."hours" as "hours",
+          to_char(
+            case
+              when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
+            end at time zone 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+          ) as "unavailable_until",
+          to_char(
+            case
+              when not (
+                "item"."is_available"
+                or coalesce("item"."unavailable_until" <= now(), false)
+              ) then "item"."unavailable_since"
+            end at time zone 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+          ) as "unavailable_since",
+          case
+            when not (
+              "item"."is_available"
+              or coalesce("item"."unavailable_until" <= now(), false)
+            ) then "item"."unavailable_by"
+          end as "unavailable_by",
+          to_char("item"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+          "item"."version" as "version"
+      ) as fields
+  ) as "resource"
+from
+  "item"
+where
+  "item_id" = $3::bigint;
 
 -- items.listItems
 -- $1 menu_id bigint
@@ -1606,6 +3215,7 @@ select
           "item"."photo_url" as "photo_url",
           "item"."allergens" as "allergens",
           "item"."dietary_tags" as "dietary_tags",
+          "item"."modifier_groups" as "modifier_groups",
           (
             "item"."is_available"
             or coalesce("item"."unavailable_until" <= now(), false)
@@ -1613,12 +3223,28 @@ select
           "item"."sort_order" as "sort_order",
           to_char("item"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
           "item"."external_id" as "external_id",
+          "item"."hours" as "hours",
           to_char(
             case
               when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
             end at time zone 'UTC',
             'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
           ) as "unavailable_until",
+          to_char(
+            case
+              when not (
+                "item"."is_available"
+                or coalesce("item"."unavailable_until" <= now(), false)
+              ) then "item"."unavailable_since"
+            end at time zone 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+          ) as "unavailable_since",
+          case
+            when not (
+              "item"."is_available"
+              or coalesce("item"."unavailable_until" <= now(), false)
+            ) then "item"."unavailable_by"
+          end as "unavailable_by",
           to_char("item"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
           "item"."version" as "version"
       ) as fields
@@ -1657,10 +3283,7 @@ where
     and updated_at >= $10::timestamptz
     and (
       search_text (name || ' ' || description) like '%' || regexp_replace(search_text ($11::text), '([\\%_])', '\\\1', 'g') || '%'
-      and (
-        search_text (name) like '%' || regexp_replace(search_text ($11::text), '([\\%_])', '\\\1', 'g') || '%'
-        or search_text (description) like '%' || regexp_replace(search_text ($11::text), '([\\%_])', '\\\1', 'g') || '%'
-      )
+      and searchable_text (searchable, searchable_of, name, description) like '%' || regexp_replace(search_text ($11::text), '([\\%_])', '\\\1', 'g') || '%'
     )
   )
 order by
@@ -1689,31 +3312,110 @@ where
     and "item"."menu_id" = $4::bigint
   );
 
+-- items.restore.hours
+-- $1 new_category_id bigint
+-- $2 item_id bigint
+-- $3 menu_id bigint
+-- $4 account_id bigint
+-- $5 location_ids bigint[]
+select
+  item.item_id,
+  item.external_id,
+  (
+    select
+      "location"."timezone"
+    from
+      "location"
+    where
+      "location"."location_id" = "item"."location_id"
+      and "location"."account_id" = item.account_id
+  ) as timezone,
+  json_build_array(
+    (
+      select
+        "location"."hours"
+      from
+        "location"
+      where
+        "location"."location_id" = "item"."location_id"
+        and "location"."account_id" = item.account_id
+    ),
+    (
+      select
+        "menu"."hours"
+      from
+        "menu"
+      where
+        "menu"."menu_id" = "item"."menu_id"
+        and "menu"."account_id" = item.account_id
+    ),
+    (
+      select
+        category.hours
+      from
+        category
+      where
+        category.category_id = coalesce($1::bigint, item.category_id)
+        and category.menu_id = item.menu_id
+        and category.account_id = item.account_id
+    ),
+    item.hours
+  ) as levels,
+  floor(
+    extract(
+      epoch
+      from
+        now()
+    ) * 1000
+  ) as now
+from
+  item
+where
+  (
+    (
+      "item"."item_id" = $2::bigint
+      and "item"."menu_id" = $3::bigint
+    )
+    and (
+      "item"."account_id" = $4::bigint
+      and (
+        $5::bigint[] is null
+        or "item"."location_id" = any ($5::bigint[])
+      )
+    )
+  )
+limit
+  1001;
+
 -- items.restoreDueItems
--- $1 request_id text
+-- $1 stamp integer
+-- $2 request_id text
 with
   changed as (
     update "item"
     set
-      "is_available" = true,
-      "unavailable_until" = null,
-      "version" = item.version + 1,
-      "updated_at" = clock_timestamp()
+      is_available = true,
+      unavailable_until = null,
+      unavailable_since = null,
+      unavailable_by = null,
+      version = "item".version + 1,
+      stamp = $1::integer,
+      updated_at = clock_timestamp()
     where
       (
         select
           pg_try_advisory_xact_lock(hashtextextended ('restore items', 0))
       )
-      and ("item"."item_id", "item"."account_id") in (
+      and ("item_id", account_id) in (
         select
-          "due"."item_id",
-          "due"."account_id"
+          due."item_id",
+          due.account_id
         from
-          "item" as "due"
+          "item" as due
         where
-          "due"."unavailable_until" <= now()
+          due.unavailable_until <= now()
         order by
-          "due"."item_id"
+          due."item_id"
         limit
           500
         for update
@@ -1740,6 +3442,7 @@ with
               "new"."photo_url" as "photo_url",
               "new"."allergens" as "allergens",
               "new"."dietary_tags" as "dietary_tags",
+              "new"."modifier_groups" as "modifier_groups",
               (
                 "new"."is_available"
                 or coalesce("new"."unavailable_until" <= now(), false)
@@ -1747,12 +3450,28 @@ with
               "new"."sort_order" as "sort_order",
               to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
               to_char(
                 case
                   when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
                 end at time zone 'UTC',
                 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
               ) as "unavailable_until",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
               to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "new"."version" as "version"
           ) as fields
@@ -1774,10 +3493,12 @@ with
                   "old"."photo_url" as "photo_url",
                   "old"."allergens" as "allergens",
                   "old"."dietary_tags" as "dietary_tags",
+                  "old"."modifier_groups" as "modifier_groups",
                   "old"."is_available" as "is_available",
                   "old"."sort_order" as "sort_order",
                   to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                   "old"."external_id" as "external_id",
+                  "old"."hours" as "hours",
                   to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
                   to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
                   "old"."version" as "version"
@@ -1798,6 +3519,7 @@ with
                   "old"."photo_url" as "photo_url",
                   "old"."allergens" as "allergens",
                   "old"."dietary_tags" as "dietary_tags",
+                  "old"."modifier_groups" as "modifier_groups",
                   (
                     "old"."is_available"
                     or coalesce("old"."unavailable_until" <= now(), false)
@@ -1805,6 +3527,7 @@ with
                   "old"."sort_order" as "sort_order",
                   to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                   "old"."external_id" as "external_id",
+                  "old"."hours" as "hours",
                   to_char(
                     case
                       when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
@@ -1831,19 +3554,13 @@ with
                 "new"."photo_url" as "photo_url",
                 "new"."allergens" as "allergens",
                 "new"."dietary_tags" as "dietary_tags",
-                (
-                  "new"."is_available"
-                  or coalesce("new"."unavailable_until" <= now(), false)
-                ) as "is_available",
+                "new"."modifier_groups" as "modifier_groups",
+                "new"."is_available" as "is_available",
                 "new"."sort_order" as "sort_order",
                 to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                 "new"."external_id" as "external_id",
-                to_char(
-                  case
-                    when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
-                  end at time zone 'UTC',
-                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-                ) as "unavailable_until",
+                "new"."hours" as "hours",
+                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
                 to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
                 "new"."version" as "version"
             ) as fields
@@ -1873,7 +3590,7 @@ with
               "change"."menu_id" as "menu_id",
               "change"."resource" as "data",
               "change"."previous" as "previous",
-              $1::text as "request_id"
+              $2::text as "request_id"
           ) as fields
       )
     from
@@ -1885,11 +3602,25 @@ with
           changed,
           unnest(event_types) as event_type
       ) as change
+    returning
+      account_id,
+      event_id
   ),
-  touched as (
-    update menu
-    set
-      content_version = content_version + 1
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  ),
+  locked_menus as (
+    select
+      menu_id,
+      account_id
+    from
+      menu
     where
       menu_id = any (
         array(
@@ -1907,69 +3638,202 @@ with
             changed
         )
       )
+    order by
+      menu_id
+    for no key update
+  ),
+  touched as (
+    update menu
+    set
+      content_version = content_version + 1,
+      stamp = $1::integer
+    where
+      menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            locked_menus
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_menus
+        )
+      )
   )
 select
   "record"
 from
   changed;
 
+-- items.searchItems
+-- $1 account_id bigint
+-- $2 after bigint
+-- $3 item_id bigint[]
+-- $4 external_id text[]
+-- $5 location_id bigint
+-- $6 is_available boolean
+-- $7 q text
+-- $8 granted bigint[]
+-- $9 limit bigint
+-- Conditions that are there when given: item_id, external_id, location_id, is_available, q, granted
+select
+  item_id as id,
+  false as is_end,
+  (
+    select
+      to_json(fields)
+    from
+      (
+        select
+          "item"."item_id" as "item_id",
+          "item"."category_id" as "category_id",
+          "item"."menu_id" as "menu_id",
+          "item"."name" as "name",
+          "item"."description" as "description",
+          "item"."price" as "price",
+          "item"."photo_url" as "photo_url",
+          "item"."allergens" as "allergens",
+          "item"."dietary_tags" as "dietary_tags",
+          "item"."modifier_groups" as "modifier_groups",
+          (
+            "item"."is_available"
+            or coalesce("item"."unavailable_until" <= now(), false)
+          ) as "is_available",
+          "item"."sort_order" as "sort_order",
+          to_char("item"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+          "item"."external_id" as "external_id",
+          "item"."hours" as "hours",
+          to_char(
+            case
+              when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
+            end at time zone 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+          ) as "unavailable_until",
+          to_char(
+            case
+              when not (
+                "item"."is_available"
+                or coalesce("item"."unavailable_until" <= now(), false)
+              ) then "item"."unavailable_since"
+            end at time zone 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+          ) as "unavailable_since",
+          case
+            when not (
+              "item"."is_available"
+              or coalesce("item"."unavailable_until" <= now(), false)
+            ) then "item"."unavailable_by"
+          end as "unavailable_by",
+          to_char("item"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+          "item"."version" as "version"
+      ) as fields
+  ) as resource
+from
+  item
+where
+  item.account_id = $1::bigint
+  and item_id > $2::bigint
+  and item_id = any ($3::bigint[])
+  and external_id = any ($4::text[])
+  and location_id = $5::bigint
+  and (
+    "item"."is_available"
+    or coalesce("item"."unavailable_until" <= now(), false)
+  ) = $6::boolean
+  and (
+    search_text (name || ' ' || description) like '%' || regexp_replace(search_text ($7::text), '([\\%_])', '\\\1', 'g') || '%'
+    and searchable_text (searchable, searchable_of, name, description) like '%' || regexp_replace(search_text ($7::text), '([\\%_])', '\\\1', 'g') || '%'
+  )
+  and location_id = any ($8::bigint[])
+order by
+  item_id
+limit
+  $9::bigint;
+
 -- items.setAvailability
--- $1 item_ids bigint[]
+-- $1 ids bigint[]
 -- $2 external_ids text[]
 -- $3 availables boolean[]
 -- $4 untils timestamptz[]
 -- $5 plans boolean[]
--- $6 menu_id bigint
--- $7 account_id bigint
--- $8 location_ids bigint[]
--- $9 request_id text
+-- $6 restores boolean[]
+-- $7 menu_id bigint
+-- $8 account_id bigint
+-- $9 location_ids bigint[]
+-- $10 returned_ids bigint[]
+-- $11 returned_untils timestamptz[]
+-- $12 client_id text
+-- $13 stamp integer
+-- $14 request_id text
 with
   wanted as (
     select
-      item_id,
+      id,
       external_id,
       is_available,
       unavailable_until,
       has_plan,
+      restores,
       place::int - 1 as place
     from
-      unnest($1::bigint[], $2::text[], $3::boolean[], $4::timestamptz[], $5::boolean[]) with ordinality as wanted (item_id, external_id, is_available, unavailable_until, has_plan, place)
+      unnest($1::bigint[], $2::text[], $3::boolean[], $4::timestamptz[], $5::boolean[], $6::boolean[]) with ordinality as wanted (id, external_id, is_available, unavailable_until, has_plan, restores, place)
+  ),
+  named as materialized (
+    select
+      id
+    from
+      wanted
+    where
+      id is not null
+    union all
+    select
+      "item"."item_id"
+    from
+      wanted
+      join "item" using (external_id)
+    where
+      "item"."menu_id" = $7::bigint
+      and "item"."account_id" = $8::bigint
+    limit
+      1001
   ),
   locked as (
     select
       *
     from
-      item
+      "item"
     where
-      menu_id = $6::bigint
+      "item"."menu_id" = $7::bigint
       and (
-        "item"."account_id" = $7::bigint
+        "item"."account_id" = $8::bigint
         and (
-          $8::bigint[] is null
-          or "item"."location_id" = any ($8::bigint[])
+          $9::bigint[] is null
+          or "item"."location_id" = any ($9::bigint[])
         )
       )
-      and item_id = any (
+      and "item"."item_id" = any (
         array(
           select
-            item_id
+            id
           from
-            wanted
-          where
-            item_id is not null
-          union all
-          select
-            item.item_id
-          from
-            wanted
-            join item on item.external_id = wanted.external_id
-          where
-            item.menu_id = $6::bigint
-            and item.account_id = $7::bigint
+            named
         )
       )
+      and not (
+        (
+          select
+            count(*)
+          from
+            named
+        ) > 1000
+      )
     order by
-      item_id
+      "item"."item_id"
     for no key update
   ),
   found as (
@@ -1977,14 +3841,15 @@ with
       wanted.place,
       min(wanted.place) over (
         partition by
-          locked.item_id
+          "locked"."item_id"
       ) as first_place,
-      locked.item_id,
+      "locked"."item_id" as id,
       locked.account_id,
       locked.external_id,
       wanted.is_available as wants_available,
       case
         when wanted.is_available then null
+        when wanted.restores then returned.until
         when wanted.has_plan then wanted.unavailable_until
         else case
           when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
@@ -1994,6 +3859,7 @@ with
         wanted.is_available,
         case
           when wanted.is_available then null
+          when wanted.restores then returned.until
           when wanted.has_plan then wanted.unavailable_until
           else case
             when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
@@ -2023,6 +3889,7 @@ with
               "locked"."photo_url" as "photo_url",
               "locked"."allergens" as "allergens",
               "locked"."dietary_tags" as "dietary_tags",
+              "locked"."modifier_groups" as "modifier_groups",
               (
                 "locked"."is_available"
                 or coalesce("locked"."unavailable_until" <= now(), false)
@@ -2030,47 +3897,86 @@ with
               "locked"."sort_order" as "sort_order",
               to_char("locked"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               "locked"."external_id" as "external_id",
+              "locked"."hours" as "hours",
               to_char(
                 case
                   when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
                 end at time zone 'UTC',
                 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
               ) as "unavailable_until",
+              to_char(
+                case
+                  when not (
+                    "locked"."is_available"
+                    or coalesce("locked"."unavailable_until" <= now(), false)
+                  ) then "locked"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "locked"."is_available"
+                  or coalesce("locked"."unavailable_until" <= now(), false)
+                ) then "locked"."unavailable_by"
+              end as "unavailable_by",
               to_char("locked"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "locked"."version" as "version"
           ) as fields
-      ) as item
+      ) as shown
     from
       wanted
       join (
         select
           place,
-          locked.item_id
+          "locked"."item_id" as id
         from
           wanted
-          join locked on locked.item_id = wanted.item_id
+          join locked on "locked"."item_id" = wanted.id
         union all
         select
           place,
-          locked.item_id
+          "locked"."item_id" as id
         from
           wanted
           join locked on locked.external_id = wanted.external_id
-      ) as named using (place)
-      join locked on locked.item_id = named.item_id
+      ) as match using (place)
+      join locked on "locked"."item_id" = match.id
+      left join unnest($10::bigint[], $11::timestamptz[]) as returned (id, until) on returned.id = "locked"."item_id"
+    where
+      not wanted.restores
+      or returned.id is not null
   ),
   changed as (
-    update item
+    update "item"
     set
       is_available = found.wants_available,
       unavailable_until = found.wants_until,
-      version = item.version + 1,
+      unavailable_since = case
+        when not found.wants_available then case
+          when (
+            "item"."is_available"
+            or coalesce("item"."unavailable_until" <= now(), false)
+          ) then clock_timestamp()
+          else "item"."unavailable_since"
+        end
+      end,
+      unavailable_by = case
+        when not found.wants_available then case
+          when (
+            "item"."is_available"
+            or coalesce("item"."unavailable_until" <= now(), false)
+          ) then $12::text
+          else "item"."unavailable_by"
+        end
+      end,
+      version = "item".version + 1,
+      stamp = $13::integer,
       updated_at = clock_timestamp()
     from
       found
     where
-      item.item_id = found.item_id
-      and item.account_id = found.account_id
+      "item"."item_id" = found.id
+      and "item".account_id = found.account_id
       and found.differs
       and not exists (
         select
@@ -2111,6 +4017,7 @@ with
               "new"."photo_url" as "photo_url",
               "new"."allergens" as "allergens",
               "new"."dietary_tags" as "dietary_tags",
+              "new"."modifier_groups" as "modifier_groups",
               (
                 "new"."is_available"
                 or coalesce("new"."unavailable_until" <= now(), false)
@@ -2118,12 +4025,28 @@ with
               "new"."sort_order" as "sort_order",
               to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
               to_char(
                 case
                   when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
                 end at time zone 'UTC',
                 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
               ) as "unavailable_until",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
               to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "new"."version" as "version"
           ) as fields
@@ -2145,10 +4068,12 @@ with
                   "old"."photo_url" as "photo_url",
                   "old"."allergens" as "allergens",
                   "old"."dietary_tags" as "dietary_tags",
+                  "old"."modifier_groups" as "modifier_groups",
                   "old"."is_available" as "is_available",
                   "old"."sort_order" as "sort_order",
                   to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                   "old"."external_id" as "external_id",
+                  "old"."hours" as "hours",
                   to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
                   to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
                   "old"."version" as "version"
@@ -2169,6 +4094,7 @@ with
                   "old"."photo_url" as "photo_url",
                   "old"."allergens" as "allergens",
                   "old"."dietary_tags" as "dietary_tags",
+                  "old"."modifier_groups" as "modifier_groups",
                   (
                     "old"."is_available"
                     or coalesce("old"."unavailable_until" <= now(), false)
@@ -2176,6 +4102,7 @@ with
                   "old"."sort_order" as "sort_order",
                   to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                   "old"."external_id" as "external_id",
+                  "old"."hours" as "hours",
                   to_char(
                     case
                       when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
@@ -2202,25 +4129,19 @@ with
                 "new"."photo_url" as "photo_url",
                 "new"."allergens" as "allergens",
                 "new"."dietary_tags" as "dietary_tags",
-                (
-                  "new"."is_available"
-                  or coalesce("new"."unavailable_until" <= now(), false)
-                ) as "is_available",
+                "new"."modifier_groups" as "modifier_groups",
+                "new"."is_available" as "is_available",
                 "new"."sort_order" as "sort_order",
                 to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                 "new"."external_id" as "external_id",
-                to_char(
-                  case
-                    when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
-                  end at time zone 'UTC',
-                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-                ) as "unavailable_until",
+                "new"."hours" as "hours",
+                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
                 to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
                 "new"."version" as "version"
             ) as fields
         )
       ) as "previous",
-      "item"."item_id" as "item_id"
+      "item"."item_id" as "id"
   ),
   recorded as (
     insert into
@@ -2245,7 +4166,7 @@ with
               "change"."menu_id" as "menu_id",
               "change"."resource" as "data",
               "change"."previous" as "previous",
-              $9::text as "request_id"
+              $14::text as "request_id"
           ) as fields
       )
     from
@@ -2257,11 +4178,24 @@ with
           changed,
           unnest(event_types) as event_type
       ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
   ),
   touched as (
     update menu
     set
-      content_version = content_version + 1
+      content_version = content_version + 1,
+      stamp = $13::integer
     where
       menu_id = any (
         array(
@@ -2281,9 +4215,10 @@ with
       )
   )
 select
+  wanted.place,
   case
-    when changed.item_id is not null then 'changed'
-    when found.item_id is not null then 'unchanged'
+    when changed.id is not null then 'changed'
+    when found.id is not null then 'unchanged'
     else 'not_found'
   end as outcome,
   (
@@ -2292,34 +4227,770 @@ select
     from
       (
         select
-          coalesce(found.item_id, wanted.item_id) as "item_id",
+          coalesce(found.id, wanted.id) as "item_id",
           case
-            when found.item_id is null then wanted.external_id
+            when found.id is null then wanted.external_id
             else found.external_id
           end as "external_id",
           case
-            when changed.item_id is not null then 'changed'
-            when found.item_id is not null then 'unchanged'
+            when changed.id is not null then 'changed'
+            when found.id is not null then 'unchanged'
             else 'not_found'
           end as "result",
-          coalesce(changed.resource, found.item) as "item"
+          coalesce(changed.resource, found.shown) as "item"
       ) as fields
   ) as result,
-  found.first_place
+  found.first_place,
+  (
+    (
+      select
+        count(*)
+      from
+        named
+    ) > 1000
+  ) as are_too_many
 from
   wanted
   left join found using (place)
-  left join changed on changed.item_id = found.item_id
+  left join changed on changed.id = found.id
 order by
-  wanted.place;
+  wanted.place,
+  found.id;
+
+-- items.setAvailability.hours
+-- $1 menu_id bigint
+-- $2 account_id bigint
+-- $3 location_ids bigint[]
+-- $4 named_ids bigint[]
+-- $5 named_external_ids text[]
+select
+  item.item_id,
+  item.external_id,
+  (
+    select
+      "location"."timezone"
+    from
+      "location"
+    where
+      "location"."location_id" = "item"."location_id"
+      and "location"."account_id" = item.account_id
+  ) as timezone,
+  json_build_array(
+    (
+      select
+        "location"."hours"
+      from
+        "location"
+      where
+        "location"."location_id" = "item"."location_id"
+        and "location"."account_id" = item.account_id
+    ),
+    (
+      select
+        "menu"."hours"
+      from
+        "menu"
+      where
+        "menu"."menu_id" = "item"."menu_id"
+        and "menu"."account_id" = item.account_id
+    ),
+    (
+      select
+        category.hours
+      from
+        category
+      where
+        category.category_id = item.category_id
+        and category.menu_id = item.menu_id
+        and category.account_id = item.account_id
+    ),
+    item.hours
+  ) as levels,
+  floor(
+    extract(
+      epoch
+      from
+        now()
+    ) * 1000
+  ) as now
+from
+  item
+where
+  "item"."menu_id" = $1::bigint
+  and (
+    "item"."account_id" = $2::bigint
+    and (
+      $3::bigint[] is null
+      or "item"."location_id" = any ($3::bigint[])
+    )
+  )
+  and item.item_id = any (
+    array(
+      select
+        unnest($4::bigint[])
+      union all
+      select
+        item.item_id
+      from
+        item
+      where
+        item.external_id = any ($5::text[])
+        and "item"."menu_id" = $1::bigint
+        and item.account_id = $2::bigint
+    )
+  )
+limit
+  1001;
+
+-- items.setLocationAvailability
+-- $1 ids bigint[]
+-- $2 external_ids text[]
+-- $3 availables boolean[]
+-- $4 untils timestamptz[]
+-- $5 plans boolean[]
+-- $6 restores boolean[]
+-- $7 locations bigint[]
+-- $8 account_id bigint
+-- $9 location_ids bigint[]
+-- $10 returned_ids bigint[]
+-- $11 returned_untils timestamptz[]
+-- $12 client_id text
+-- $13 stamp integer
+-- $14 request_id text
+with
+  wanted as (
+    select
+      id,
+      external_id,
+      is_available,
+      unavailable_until,
+      has_plan,
+      restores,
+      place::int - 1 as place
+    from
+      unnest($1::bigint[], $2::text[], $3::boolean[], $4::timestamptz[], $5::boolean[], $6::boolean[]) with ordinality as wanted (id, external_id, is_available, unavailable_until, has_plan, restores, place)
+  ),
+  named as materialized (
+    select
+      id
+    from
+      wanted
+    where
+      id is not null
+    union all
+    select
+      "item"."item_id"
+    from
+      wanted
+      join "item" using (external_id)
+    where
+      "item"."location_id" = any ($7::bigint[])
+      and "item"."account_id" = $8::bigint
+    limit
+      1001
+  ),
+  locked as (
+    select
+      *
+    from
+      "item"
+    where
+      "item"."location_id" = any ($7::bigint[])
+      and (
+        "item"."account_id" = $8::bigint
+        and (
+          $9::bigint[] is null
+          or "item"."location_id" = any ($9::bigint[])
+        )
+      )
+      and "item"."item_id" = any (
+        array(
+          select
+            id
+          from
+            named
+        )
+      )
+      and not (
+        (
+          select
+            count(*)
+          from
+            named
+        ) > 1000
+      )
+    order by
+      "item"."item_id"
+    for no key update
+  ),
+  found as (
+    select
+      wanted.place,
+      min(wanted.place) over (
+        partition by
+          "locked"."item_id"
+      ) as first_place,
+      "locked"."item_id" as id,
+      locked.account_id,
+      locked.external_id,
+      wanted.is_available as wants_available,
+      case
+        when wanted.is_available then null
+        when wanted.restores then returned.until
+        when wanted.has_plan then wanted.unavailable_until
+        else case
+          when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
+        end
+      end as wants_until,
+      (
+        wanted.is_available,
+        case
+          when wanted.is_available then null
+          when wanted.restores then returned.until
+          when wanted.has_plan then wanted.unavailable_until
+          else case
+            when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
+          end
+        end
+      ) is distinct from (
+        (
+          "locked"."is_available"
+          or coalesce("locked"."unavailable_until" <= now(), false)
+        ),
+        case
+          when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
+        end
+      ) as differs,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "locked"."item_id" as "item_id",
+              "locked"."category_id" as "category_id",
+              "locked"."menu_id" as "menu_id",
+              "locked"."name" as "name",
+              "locked"."description" as "description",
+              "locked"."price" as "price",
+              "locked"."photo_url" as "photo_url",
+              "locked"."allergens" as "allergens",
+              "locked"."dietary_tags" as "dietary_tags",
+              "locked"."modifier_groups" as "modifier_groups",
+              (
+                "locked"."is_available"
+                or coalesce("locked"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              "locked"."sort_order" as "sort_order",
+              to_char("locked"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              "locked"."external_id" as "external_id",
+              "locked"."hours" as "hours",
+              to_char(
+                case
+                  when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              to_char(
+                case
+                  when not (
+                    "locked"."is_available"
+                    or coalesce("locked"."unavailable_until" <= now(), false)
+                  ) then "locked"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "locked"."is_available"
+                  or coalesce("locked"."unavailable_until" <= now(), false)
+                ) then "locked"."unavailable_by"
+              end as "unavailable_by",
+              to_char("locked"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "locked"."version" as "version"
+          ) as fields
+      ) as shown
+    from
+      wanted
+      join (
+        select
+          place,
+          "locked"."item_id" as id
+        from
+          wanted
+          join locked on "locked"."item_id" = wanted.id
+        union all
+        select
+          place,
+          "locked"."item_id" as id
+        from
+          wanted
+          join locked on locked.external_id = wanted.external_id
+      ) as match using (place)
+      join locked on "locked"."item_id" = match.id
+      left join unnest($10::bigint[], $11::timestamptz[]) as returned (id, until) on returned.id = "locked"."item_id"
+    where
+      not wanted.restores
+      or returned.id is not null
+  ),
+  changed as (
+    update "item"
+    set
+      is_available = found.wants_available,
+      unavailable_until = found.wants_until,
+      unavailable_since = case
+        when not found.wants_available then case
+          when (
+            "item"."is_available"
+            or coalesce("item"."unavailable_until" <= now(), false)
+          ) then clock_timestamp()
+          else "item"."unavailable_since"
+        end
+      end,
+      unavailable_by = case
+        when not found.wants_available then case
+          when (
+            "item"."is_available"
+            or coalesce("item"."unavailable_until" <= now(), false)
+          ) then $12::text
+          else "item"."unavailable_by"
+        end
+      end,
+      version = "item".version + 1,
+      stamp = $13::integer,
+      updated_at = clock_timestamp()
+    from
+      found
+    where
+      "item"."item_id" = found.id
+      and "item".account_id = found.account_id
+      and found.differs
+      and not exists (
+        select
+        from
+          found
+        where
+          place > first_place
+      )
+    returning
+      "new"."account_id" as "account_id",
+      "new"."location_id" as "location_id",
+      "new"."menu_id" as "menu_id",
+      'item:' || "new"."item_id" as "record",
+      array[
+        case
+          when (
+            old.is_available <> new.is_available
+            or (
+              "old"."is_available"
+              or coalesce("old"."unavailable_until" <= now(), false)
+            ) <> new.is_available
+          ) then 'item.toggled'
+          else 'item.updated'
+        end
+      ] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."item_id" as "item_id",
+              "new"."category_id" as "category_id",
+              "new"."menu_id" as "menu_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."price" as "price",
+              "new"."photo_url" as "photo_url",
+              "new"."allergens" as "allergens",
+              "new"."dietary_tags" as "dietary_tags",
+              "new"."modifier_groups" as "modifier_groups",
+              (
+                "new"."is_available"
+                or coalesce("new"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              "new"."sort_order" as "sort_order",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
+              to_char(
+                case
+                  when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version"
+          ) as fields
+      ) as "resource",
+      changed_fields (
+        case
+          when new.is_available then (
+            select
+              to_json(fields)
+            from
+              (
+                select
+                  "old"."item_id" as "item_id",
+                  "old"."category_id" as "category_id",
+                  "old"."menu_id" as "menu_id",
+                  "old"."name" as "name",
+                  "old"."description" as "description",
+                  "old"."price" as "price",
+                  "old"."photo_url" as "photo_url",
+                  "old"."allergens" as "allergens",
+                  "old"."dietary_tags" as "dietary_tags",
+                  "old"."modifier_groups" as "modifier_groups",
+                  "old"."is_available" as "is_available",
+                  "old"."sort_order" as "sort_order",
+                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                  "old"."external_id" as "external_id",
+                  "old"."hours" as "hours",
+                  to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                  "old"."version" as "version"
+              ) as fields
+          )
+          else (
+            select
+              to_json(fields)
+            from
+              (
+                select
+                  "old"."item_id" as "item_id",
+                  "old"."category_id" as "category_id",
+                  "old"."menu_id" as "menu_id",
+                  "old"."name" as "name",
+                  "old"."description" as "description",
+                  "old"."price" as "price",
+                  "old"."photo_url" as "photo_url",
+                  "old"."allergens" as "allergens",
+                  "old"."dietary_tags" as "dietary_tags",
+                  "old"."modifier_groups" as "modifier_groups",
+                  (
+                    "old"."is_available"
+                    or coalesce("old"."unavailable_until" <= now(), false)
+                  ) as "is_available",
+                  "old"."sort_order" as "sort_order",
+                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                  "old"."external_id" as "external_id",
+                  "old"."hours" as "hours",
+                  to_char(
+                    case
+                      when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                    end at time zone 'UTC',
+                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                  ) as "unavailable_until",
+                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                  "old"."version" as "version"
+              ) as fields
+          )
+        end,
+        (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "new"."item_id" as "item_id",
+                "new"."category_id" as "category_id",
+                "new"."menu_id" as "menu_id",
+                "new"."name" as "name",
+                "new"."description" as "description",
+                "new"."price" as "price",
+                "new"."photo_url" as "photo_url",
+                "new"."allergens" as "allergens",
+                "new"."dietary_tags" as "dietary_tags",
+                "new"."modifier_groups" as "modifier_groups",
+                "new"."is_available" as "is_available",
+                "new"."sort_order" as "sort_order",
+                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                "new"."external_id" as "external_id",
+                "new"."hours" as "hours",
+                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "new"."version" as "version"
+            ) as fields
+        )
+      ) as "previous",
+      "item"."item_id" as "id"
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              $14::text as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  ),
+  locked_menus as (
+    select
+      menu_id,
+      account_id
+    from
+      menu
+    where
+      menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            changed
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            changed
+        )
+      )
+    order by
+      menu_id
+    for no key update
+  ),
+  touched as (
+    update menu
+    set
+      content_version = content_version + 1,
+      stamp = $13::integer
+    where
+      menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            locked_menus
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_menus
+        )
+      )
+  )
+select
+  wanted.place,
+  case
+    when changed.id is not null then 'changed'
+    when found.id is not null then 'unchanged'
+    else 'not_found'
+  end as outcome,
+  (
+    select
+      to_json(fields)
+    from
+      (
+        select
+          coalesce(found.id, wanted.id) as "item_id",
+          case
+            when found.id is null then wanted.external_id
+            else found.external_id
+          end as "external_id",
+          case
+            when changed.id is not null then 'changed'
+            when found.id is not null then 'unchanged'
+            else 'not_found'
+          end as "result",
+          coalesce(changed.resource, found.shown) as "item"
+      ) as fields
+  ) as result,
+  found.first_place,
+  (
+    (
+      select
+        count(*)
+      from
+        named
+    ) > 1000
+  ) as are_too_many
+from
+  wanted
+  left join found using (place)
+  left join changed on changed.id = found.id
+order by
+  wanted.place,
+  found.id;
+
+-- items.setLocationAvailability.hours
+-- $1 locations bigint[]
+-- $2 account_id bigint
+-- $3 location_ids bigint[]
+-- $4 named_ids bigint[]
+-- $5 named_external_ids text[]
+select
+  item.item_id,
+  item.external_id,
+  (
+    select
+      "location"."timezone"
+    from
+      "location"
+    where
+      "location"."location_id" = "item"."location_id"
+      and "location"."account_id" = item.account_id
+  ) as timezone,
+  json_build_array(
+    (
+      select
+        "location"."hours"
+      from
+        "location"
+      where
+        "location"."location_id" = "item"."location_id"
+        and "location"."account_id" = item.account_id
+    ),
+    (
+      select
+        "menu"."hours"
+      from
+        "menu"
+      where
+        "menu"."menu_id" = "item"."menu_id"
+        and "menu"."account_id" = item.account_id
+    ),
+    (
+      select
+        category.hours
+      from
+        category
+      where
+        category.category_id = item.category_id
+        and category.menu_id = item.menu_id
+        and category.account_id = item.account_id
+    ),
+    item.hours
+  ) as levels,
+  floor(
+    extract(
+      epoch
+      from
+        now()
+    ) * 1000
+  ) as now
+from
+  item
+where
+  "item"."location_id" = any ($1::bigint[])
+  and (
+    "item"."account_id" = $2::bigint
+    and (
+      $3::bigint[] is null
+      or "item"."location_id" = any ($3::bigint[])
+    )
+  )
+  and item.item_id = any (
+    array(
+      select
+        unnest($4::bigint[])
+      union all
+      select
+        item.item_id
+      from
+        item
+      where
+        item.external_id = any ($5::text[])
+        and "item"."location_id" = any ($1::bigint[])
+        and item.account_id = $2::bigint
+    )
+  )
+limit
+  1001;
+
+-- items.setLocationAvailability.missing
+-- $1 others bigint[]
+-- $2 account_id bigint
+-- $3 location_ids bigint[]
+select
+  place::int - 1 as place
+from
+  unnest($1::bigint[]) with ordinality as wanted (location_id, place)
+where
+  not exists (
+    select
+    from
+      location
+    where
+      location.location_id = wanted.location_id
+      and (
+        "location"."account_id" = $2::bigint
+        and (
+          $3::bigint[] is null
+          or "location"."location_id" = any ($3::bigint[])
+        )
+      )
+  )
+order by
+  place;
 
 -- items.toggleItem
--- $1 item_id bigint
--- $2 menu_id bigint
--- $3 account_id bigint
--- $4 location_ids bigint[]
--- $5 if_match text[]
--- $6 request_id text
+-- $1 client_id text
+-- $2 stamp integer
+-- $3 item_id bigint
+-- $4 menu_id bigint
+-- $5 account_id bigint
+-- $6 location_ids bigint[]
+-- $7 if_match text[]
+-- $8 request_id text
 with
   changed as (
     update "item"
@@ -2329,28 +5000,53 @@ with
         or coalesce("item"."unavailable_until" <= now(), false)
       ),
       "unavailable_until" = null,
-      "version" = item.version + 1,
+      "unavailable_since" = case
+        when not not (
+          "item"."is_available"
+          or coalesce("item"."unavailable_until" <= now(), false)
+        ) then case
+          when (
+            "item"."is_available"
+            or coalesce("item"."unavailable_until" <= now(), false)
+          ) then clock_timestamp()
+          else "item"."unavailable_since"
+        end
+      end,
+      "unavailable_by" = case
+        when not not (
+          "item"."is_available"
+          or coalesce("item"."unavailable_until" <= now(), false)
+        ) then case
+          when (
+            "item"."is_available"
+            or coalesce("item"."unavailable_until" <= now(), false)
+          ) then $1::text
+          else "item"."unavailable_by"
+        end
+      end,
+      "version" = "item"."version" + 1,
+      "stamp" = $2::integer,
       "updated_at" = clock_timestamp()
     where
       (
         (
-          "item"."item_id" = $1::bigint
-          and "item"."menu_id" = $2::bigint
+          "item"."item_id" = $3::bigint
+          and "item"."menu_id" = $4::bigint
         )
         and (
-          "item"."account_id" = $3::bigint
+          "item"."account_id" = $5::bigint
           and (
-            $4::bigint[] is null
-            or "item"."location_id" = any ($4::bigint[])
+            $6::bigint[] is null
+            or "item"."location_id" = any ($6::bigint[])
           )
         )
       )
       and (
-        $5::text[] is null
-        or '"' || "item"."version" || case
+        $7::text[] is null
+        or '"' || "item"."version" || '-' || to_hex("item"."stamp") || case
           when coalesce("item"."unavailable_until" <= now(), false) then '-restored'
           else ''
-        end || '"' = any ($5::text[])
+        end || '"' = any ($7::text[])
       )
     returning
       "new"."account_id" as "account_id",
@@ -2373,6 +5069,7 @@ with
               "new"."photo_url" as "photo_url",
               "new"."allergens" as "allergens",
               "new"."dietary_tags" as "dietary_tags",
+              "new"."modifier_groups" as "modifier_groups",
               (
                 "new"."is_available"
                 or coalesce("new"."unavailable_until" <= now(), false)
@@ -2380,12 +5077,28 @@ with
               "new"."sort_order" as "sort_order",
               to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
               to_char(
                 case
                   when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
                 end at time zone 'UTC',
                 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
               ) as "unavailable_until",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
               to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "new"."version" as "version"
           ) as fields
@@ -2414,11 +5127,11 @@ with
                   "old"."is_available"
                   or coalesce("old"."unavailable_until" <= now(), false)
                 ) as "is_available",
-                to_char(old.unavailable_until at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until"
+                to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until"
             ) as fields
         )
       end as "previous",
-      '"' || "new"."version" || case
+      '"' || "new"."version" || '-' || to_hex("new"."stamp") || case
         when coalesce("new"."unavailable_until" <= now(), false) then '-restored'
         else ''
       end || '"' as "etag"
@@ -2446,7 +5159,7 @@ with
               "change"."menu_id" as "menu_id",
               "change"."resource" as "data",
               "change"."previous" as "previous",
-              $6::text as "request_id"
+              $8::text as "request_id"
           ) as fields
       )
     from
@@ -2458,11 +5171,24 @@ with
           changed,
           unnest(event_types) as event_type
       ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
   ),
   touched as (
     update menu
     set
-      content_version = content_version + 1
+      content_version = content_version + 1,
+      stamp = $2::integer
     where
       menu_id = any (
         array(
@@ -2487,118 +5213,801 @@ select
 from
   changed;
 
--- items.updateItem
--- $1 present text[]
--- $2 category_id bigint
--- $3 menu_id bigint
--- $4 account_id bigint
--- $5 name text
--- $6 description text
--- $7 price numeric
--- $8 photo_url text
--- $9 allergens text[]
--- $10 dietary_tags text[]
--- $11 is_available boolean
--- $12 unavailable_until timestamptz
--- $13 sort_order integer
--- $14 external_id text
--- $15 item_id bigint
--- $16 location_ids bigint[]
--- $17 if_match text[]
--- $18 request_id text
+-- items.toggleItems
+-- $1 item_ids bigint[]
+-- $2 menu_ids bigint[]
+-- $3 stamps integer[]
+-- $4 request_ids text[]
+-- $5 client_ids text[]
+-- $6 account_id bigint
+-- $7 location_ids bigint[]
+-- $8 stamp integer
 with
+  wanted as (
+    select
+      item_id,
+      menu_id,
+      stamp,
+      request_id,
+      client_id,
+      place::int - 1 as place,
+      row_number() over (
+        partition by
+          item_id,
+          menu_id
+        order by
+          place
+      )::int as turn
+    from
+      unnest($1::bigint[], $2::bigint[], $3::integer[], $4::text[], $5::text[]) with ordinality as
+    call (item_id, menu_id, stamp, request_id, client_id, place)
+  ),
+  locked_menus as materialized (
+    select
+      menu_id
+    from
+      menu
+    where
+      menu_id = any ($2::bigint[])
+      and (
+        "menu"."account_id" = $6::bigint
+        and (
+          $7::bigint[] is null
+          or "menu"."location_id" = any ($7::bigint[])
+        )
+      )
+    order by
+      menu_id
+    for no key update
+      skip locked
+  ),
+  locked as materialized (
+    select
+      item_id,
+      account_id,
+      menu_id
+    from
+      item
+    where
+      item_id = any ($1::bigint[])
+      and menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            locked_menus
+        )
+      )
+      and (
+        "item"."account_id" = $6::bigint
+        and (
+          $7::bigint[] is null
+          or "item"."location_id" = any ($7::bigint[])
+        )
+      )
+    order by
+      item_id
+    for no key update
+      skip locked
+  ),
+  turns as (
+    select
+      wanted.*,
+      locked.account_id
+    from
+      wanted
+      join locked using (item_id, menu_id)
+  ),
+  last_turns as (
+    select distinct
+      on ("item_id") *
+    from
+      turns
+    order by
+      "item_id",
+      turn desc
+  ),
+  toggled as (
+    update "item"
+    set
+      is_available = (
+        "item"."is_available"
+        or coalesce("item"."unavailable_until" <= now(), false)
+      ) <> ("last_turns"."turn" % 2 = 1),
+      unavailable_until = null,
+      unavailable_since = case
+        when not (
+          (
+            "item"."is_available"
+            or coalesce("item"."unavailable_until" <= now(), false)
+          ) <> ("last_turns"."turn" % 2 = 1)
+        ) then clock_timestamp()
+      end,
+      unavailable_by = case
+        when not (
+          (
+            "item"."is_available"
+            or coalesce("item"."unavailable_until" <= now(), false)
+          ) <> ("last_turns"."turn" % 2 = 1)
+        ) then last_turns.client_id
+      end,
+      version = "item"."version" + last_turns.turn,
+      stamp = last_turns.stamp,
+      updated_at = clock_timestamp()
+    from
+      last_turns
+    where
+      "item"."item_id" = "last_turns"."item_id"
+      and "item"."account_id" = last_turns.account_id
+    returning
+      new.*,
+      old.version as version_before,
+      (
+        "old"."is_available"
+        or coalesce("old"."unavailable_until" <= now(), false)
+      ) as was_available,
+      case
+        when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+      end as was_until
+  ),
+  changed as (
+    select
+      place,
+      request_id,
+      "toggled"."account_id" as "account_id",
+      "toggled"."location_id" as "location_id",
+      "toggled"."menu_id" as "menu_id",
+      'item:' || "toggled"."item_id" as "record",
+      array['item.toggled'] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "toggled"."item_id" as "item_id",
+              "toggled"."category_id" as "category_id",
+              "toggled"."menu_id" as "menu_id",
+              "toggled"."name" as "name",
+              "toggled"."description" as "description",
+              "toggled"."price" as "price",
+              "toggled"."photo_url" as "photo_url",
+              "toggled"."allergens" as "allergens",
+              "toggled"."dietary_tags" as "dietary_tags",
+              "toggled"."modifier_groups" as "modifier_groups",
+              not (was_available = ("turns"."turn" % 2 = 1)) as "is_available",
+              "toggled"."sort_order" as "sort_order",
+              to_char("toggled"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              "toggled"."external_id" as "external_id",
+              "toggled"."hours" as "hours",
+              to_char(
+                case
+                  when not coalesce("toggled"."unavailable_until" <= now(), false) then "toggled"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              to_char(
+                case
+                  when (was_available = ("turns"."turn" % 2 = 1)) then coalesce(unavailable_since, updated_at)
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when (was_available = ("turns"."turn" % 2 = 1)) then turns.client_id
+              end as "unavailable_by",
+              to_char("toggled"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              (version_before + turns.turn) as "version"
+          ) as fields
+      ) as "resource",
+      case
+        when turns.turn > 1
+        or was_until is null then (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                (was_available = ("turns"."turn" % 2 = 1)) as "is_available"
+            ) as fields
+        )
+        else (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                (was_available = ("turns"."turn" % 2 = 1)) as "is_available",
+                to_char("was_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until"
+            ) as fields
+        )
+      end as "previous",
+      '"' || (version_before + turns.turn) || '-' || to_hex("turns"."stamp") || '"' as etag
+    from
+      toggled
+      join turns using ("item_id")
+    order by
+      place
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              "change"."request_id" as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  ),
+  touched as (
+    update menu
+    set
+      content_version = content_version + touch.turns,
+      stamp = $8::integer
+    from
+      (
+        select
+          menu_id,
+          account_id,
+          count(*) as turns
+        from
+          changed
+        group by
+          menu_id,
+          account_id
+      ) as touch
+    where
+      menu.menu_id = touch.menu_id
+      and menu.account_id = touch.account_id
+  )
+select
+  place,
+  etag,
+  resource
+from
+  changed;
+
+-- items.toggleItemsInMenu
+-- $1 item_ids bigint[]
+-- $2 menu_ids bigint[]
+-- $3 stamps integer[]
+-- $4 request_ids text[]
+-- $5 client_ids text[]
+-- $6 account_id bigint
+-- $7 location_ids bigint[]
+-- $8 stamp integer
+with
+  wanted as (
+    select
+      item_id,
+      menu_id,
+      stamp,
+      request_id,
+      client_id,
+      place::int - 1 as place,
+      row_number() over (
+        partition by
+          item_id,
+          menu_id
+        order by
+          place
+      )::int as turn
+    from
+      unnest($1::bigint[], $2::bigint[], $3::integer[], $4::text[], $5::text[]) with ordinality as
+    call (item_id, menu_id, stamp, request_id, client_id, place)
+  ),
+  locked_menus as materialized (
+    select
+      menu_id
+    from
+      menu
+    where
+      menu_id = any ($2::bigint[])
+      and (
+        "menu"."account_id" = $6::bigint
+        and (
+          $7::bigint[] is null
+          or "menu"."location_id" = any ($7::bigint[])
+        )
+      )
+    order by
+      menu_id
+    for no key update
+  ),
+  locked as materialized (
+    select
+      item_id,
+      account_id,
+      menu_id
+    from
+      item
+    where
+      item_id = any ($1::bigint[])
+      and menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            locked_menus
+        )
+      )
+      and (
+        "item"."account_id" = $6::bigint
+        and (
+          $7::bigint[] is null
+          or "item"."location_id" = any ($7::bigint[])
+        )
+      )
+    order by
+      item_id
+    for no key update
+      skip locked
+  ),
+  turns as (
+    select
+      wanted.*,
+      locked.account_id
+    from
+      wanted
+      join locked using (item_id, menu_id)
+  ),
+  last_turns as (
+    select distinct
+      on ("item_id") *
+    from
+      turns
+    order by
+      "item_id",
+      turn desc
+  ),
+  toggled as (
+    update "item"
+    set
+      is_available = (
+        "item"."is_available"
+        or coalesce("item"."unavailable_until" <= now(), false)
+      ) <> ("last_turns"."turn" % 2 = 1),
+      unavailable_until = null,
+      unavailable_since = case
+        when not (
+          (
+            "item"."is_available"
+            or coalesce("item"."unavailable_until" <= now(), false)
+          ) <> ("last_turns"."turn" % 2 = 1)
+        ) then clock_timestamp()
+      end,
+      unavailable_by = case
+        when not (
+          (
+            "item"."is_available"
+            or coalesce("item"."unavailable_until" <= now(), false)
+          ) <> ("last_turns"."turn" % 2 = 1)
+        ) then last_turns.client_id
+      end,
+      version = "item"."version" + last_turns.turn,
+      stamp = last_turns.stamp,
+      updated_at = clock_timestamp()
+    from
+      last_turns
+    where
+      "item"."item_id" = "last_turns"."item_id"
+      and "item"."account_id" = last_turns.account_id
+    returning
+      new.*,
+      old.version as version_before,
+      (
+        "old"."is_available"
+        or coalesce("old"."unavailable_until" <= now(), false)
+      ) as was_available,
+      case
+        when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+      end as was_until
+  ),
+  changed as (
+    select
+      place,
+      request_id,
+      "toggled"."account_id" as "account_id",
+      "toggled"."location_id" as "location_id",
+      "toggled"."menu_id" as "menu_id",
+      'item:' || "toggled"."item_id" as "record",
+      array['item.toggled'] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "toggled"."item_id" as "item_id",
+              "toggled"."category_id" as "category_id",
+              "toggled"."menu_id" as "menu_id",
+              "toggled"."name" as "name",
+              "toggled"."description" as "description",
+              "toggled"."price" as "price",
+              "toggled"."photo_url" as "photo_url",
+              "toggled"."allergens" as "allergens",
+              "toggled"."dietary_tags" as "dietary_tags",
+              "toggled"."modifier_groups" as "modifier_groups",
+              not (was_available = ("turns"."turn" % 2 = 1)) as "is_available",
+              "toggled"."sort_order" as "sort_order",
+              to_char("toggled"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              "toggled"."external_id" as "external_id",
+              "toggled"."hours" as "hours",
+              to_char(
+                case
+                  when not coalesce("toggled"."unavailable_until" <= now(), false) then "toggled"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              to_char(
+                case
+                  when (was_available = ("turns"."turn" % 2 = 1)) then coalesce(unavailable_since, updated_at)
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when (was_available = ("turns"."turn" % 2 = 1)) then turns.client_id
+              end as "unavailable_by",
+              to_char("toggled"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              (version_before + turns.turn) as "version"
+          ) as fields
+      ) as "resource",
+      case
+        when turns.turn > 1
+        or was_until is null then (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                (was_available = ("turns"."turn" % 2 = 1)) as "is_available"
+            ) as fields
+        )
+        else (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                (was_available = ("turns"."turn" % 2 = 1)) as "is_available",
+                to_char("was_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until"
+            ) as fields
+        )
+      end as "previous",
+      '"' || (version_before + turns.turn) || '-' || to_hex("turns"."stamp") || '"' as etag
+    from
+      toggled
+      join turns using ("item_id")
+    order by
+      place
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              "change"."request_id" as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  ),
+  touched as (
+    update menu
+    set
+      content_version = content_version + touch.turns,
+      stamp = $8::integer
+    from
+      (
+        select
+          menu_id,
+          account_id,
+          count(*) as turns
+        from
+          changed
+        group by
+          menu_id,
+          account_id
+      ) as touch
+    where
+      menu.menu_id = touch.menu_id
+      and menu.account_id = touch.account_id
+  )
+select
+  place,
+  etag,
+  resource
+from
+  changed;
+
+-- items.updateItem
+-- $1 item_id bigint
+-- $2 menu_id bigint
+-- $3 account_id bigint
+-- $4 location_ids bigint[]
+-- $5 present text[]
+-- $6 category_id bigint
+-- $7 name text
+-- $8 description text
+-- $9 price numeric
+-- $10 photo_url text
+-- $11 allergens text[]
+-- $12 dietary_tags text[]
+-- $13 is_available boolean
+-- $14 unavailable_until timestamptz
+-- $15 sort_order integer
+-- $16 external_id text
+-- $17 hours jsonb
+-- $18 client_id text
+-- $19 stamp integer
+-- $20 if_match text[]
+-- $21 request_id text
+with
+  terms as materialized (
+    select
+      currency,
+      case
+        when "currency" = any ('{BIF,CLP,DJF,GNF,ISK,JPY,KMF,KRW,PYG,RWF,UGX,VND,VUV,XAF,XOF,XPF}') then 0
+        when "currency" = any ('{BHD,IQD,JOD,KWD,LYD,OMR,TND}') then 3
+        else 2
+      end as decimals
+    from
+      location
+    where
+      (location_id, account_id) = (
+        select
+          location_id,
+          account_id
+        from
+          "item"
+        where
+          (
+            (
+              "item"."item_id" = $1::bigint
+              and "item"."menu_id" = $2::bigint
+            )
+            and (
+              "item"."account_id" = $3::bigint
+              and (
+                $4::bigint[] is null
+                or "item"."location_id" = any ($4::bigint[])
+              )
+            )
+          )
+      )
+    for key share
+  ),
   changed as (
     update "item"
     set
       "category_id" = case
-        when 'category_id' = any ($1::text[]) then coalesce(
+        when 'category_id' = any ($5::text[]) then coalesce(
           (
             select
               category_id
             from
               category
             where
-              category_id = $2::bigint
-              and menu_id = $3::bigint
-              and account_id = $4::bigint
+              category_id = $6::bigint
+              and menu_id = $2::bigint
+              and account_id = $3::bigint
             for key share
           ),
-          $2::bigint
+          $6::bigint
         )
         else item.category_id
       end,
       "name" = case
-        when 'name' = any ($1::text[]) then $5::text
+        when 'name' = any ($5::text[]) then $7::text
         else "item"."name"
       end,
       "description" = case
-        when 'description' = any ($1::text[]) then $6::text
+        when 'description' = any ($5::text[]) then $8::text
         else "item"."description"
       end,
       "price" = case
-        when 'price' = any ($1::text[]) then $7::numeric
+        when 'price' = any ($5::text[])
+        and $9::numeric <> "item"."price" then round($9::numeric, terms.decimals)
         else "item"."price"
       end,
       "photo_url" = case
-        when 'photo_url' = any ($1::text[]) then $8::text
+        when 'photo_url' = any ($5::text[]) then $10::text
         else "item"."photo_url"
       end,
       "allergens" = case
-        when 'allergens' = any ($1::text[]) then $9::text[]
+        when 'allergens' = any ($5::text[]) then $11::text[]
         else "item"."allergens"
       end,
       "dietary_tags" = case
-        when 'dietary_tags' = any ($1::text[]) then $10::text[]
+        when 'dietary_tags' = any ($5::text[]) then $12::text[]
         else "item"."dietary_tags"
       end,
       "is_available" = case
-        when 'is_available' = any ($1::text[]) then $11::boolean
-        when $12::timestamptz is not null then false
-        else item.is_available
+        when 'is_available' = any ($5::text[]) then $13::boolean
+        when $14::timestamptz is not null then false
+        else "item"."is_available"
         or coalesce("item"."unavailable_until" <= now(), false)
       end,
       "unavailable_until" = case
         when case
-          when 'is_available' = any ($1::text[]) then $11::boolean
-          when $12::timestamptz is not null then false
-          else item.is_available
+          when 'is_available' = any ($5::text[]) then $13::boolean
+          when $14::timestamptz is not null then false
+          else "item"."is_available"
           or coalesce("item"."unavailable_until" <= now(), false)
         end then null
-        when 'unavailable_until' = any ($1::text[]) then $12::timestamptz
+        when 'unavailable_until' = any ($5::text[]) then $14::timestamptz
         else case
           when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
         end
       end,
       "sort_order" = case
-        when 'sort_order' = any ($1::text[]) then $13::integer
+        when 'sort_order' = any ($5::text[]) then $15::integer
         else "item"."sort_order"
       end,
       "external_id" = case
-        when 'external_id' = any ($1::text[]) then $14::text
+        when 'external_id' = any ($5::text[]) then $16::text
         else "item"."external_id"
       end,
+      "hours" = case
+        when 'hours' = any ($5::text[]) then $17::jsonb
+        else "item"."hours"
+      end,
+      "unavailable_since" = case
+        when not case
+          when 'is_available' = any ($5::text[]) then $13::boolean
+          when $14::timestamptz is not null then false
+          else "item"."is_available"
+          or coalesce("item"."unavailable_until" <= now(), false)
+        end then case
+          when (
+            "item"."is_available"
+            or coalesce("item"."unavailable_until" <= now(), false)
+          ) then clock_timestamp()
+          else "item"."unavailable_since"
+        end
+      end,
+      "unavailable_by" = case
+        when not case
+          when 'is_available' = any ($5::text[]) then $13::boolean
+          when $14::timestamptz is not null then false
+          else "item"."is_available"
+          or coalesce("item"."unavailable_until" <= now(), false)
+        end then case
+          when (
+            "item"."is_available"
+            or coalesce("item"."unavailable_until" <= now(), false)
+          ) then $18::text
+          else "item"."unavailable_by"
+        end
+      end,
+      "searchable" = case
+        when 'name' = any ($5::text[])
+        or 'description' = any ($5::text[]) then search_text (
+          case
+            when 'name' = any ($5::text[]) then $7::text
+            else "item"."name"
+          end
+        ) || e'\n' || search_text (
+          case
+            when 'description' = any ($5::text[]) then $8::text
+            else "item"."description"
+          end
+        )
+        else "item"."searchable"
+      end,
+      "searchable_of" = case
+        when 'name' = any ($5::text[])
+        or 'description' = any ($5::text[]) then hashtextextended (
+          case
+            when 'name' = any ($5::text[]) then $7::text
+            else "item"."name"
+          end || e'\n' || case
+            when 'description' = any ($5::text[]) then $8::text
+            else "item"."description"
+          end,
+          0
+        )
+        else "item"."searchable_of"
+      end,
       "version" = "item"."version" + 1,
-      updated_at = clock_timestamp()
+      "stamp" = $19::integer,
+      "updated_at" = clock_timestamp()
+    from
+      terms
     where
       (
         (
-          "item"."item_id" = $15::bigint
-          and "item"."menu_id" = $3::bigint
+          "item"."item_id" = $1::bigint
+          and "item"."menu_id" = $2::bigint
         )
         and (
-          "item"."account_id" = $4::bigint
+          "item"."account_id" = $3::bigint
           and (
-            $16::bigint[] is null
-            or "item"."location_id" = any ($16::bigint[])
+            $4::bigint[] is null
+            or "item"."location_id" = any ($4::bigint[])
           )
         )
       )
       and (
-        $17::text[] is null
-        or '"' || "item"."version" || case
+        $20::text[] is null
+        or '"' || "item"."version" || '-' || to_hex("item"."stamp") || case
           when coalesce("item"."unavailable_until" <= now(), false) then '-restored'
           else ''
-        end || '"' = any ($17::text[])
+        end || '"' = any ($20::text[])
       )
       and (
         "item"."category_id",
@@ -2611,62 +6020,72 @@ with
         "item"."is_available",
         "item"."unavailable_until",
         "item"."sort_order",
-        "item"."external_id"
+        "item"."external_id",
+        "item"."hours"
       ) is distinct from (
         case
-          when 'category_id' = any ($1::text[]) then $2::bigint
+          when 'category_id' = any ($5::text[]) then $6::bigint
           else "item"."category_id"
         end,
         case
-          when 'name' = any ($1::text[]) then $5::text
+          when 'name' = any ($5::text[]) then $7::text
           else "item"."name"
         end,
         case
-          when 'description' = any ($1::text[]) then $6::text
+          when 'description' = any ($5::text[]) then $8::text
           else "item"."description"
         end,
         case
-          when 'price' = any ($1::text[]) then $7::numeric
+          when 'price' = any ($5::text[]) then $9::numeric
           else "item"."price"
         end,
         case
-          when 'photo_url' = any ($1::text[]) then $8::text
+          when 'photo_url' = any ($5::text[]) then $10::text
           else "item"."photo_url"
         end,
         case
-          when 'allergens' = any ($1::text[]) then $9::text[]
+          when 'allergens' = any ($5::text[]) then $11::text[]
           else "item"."allergens"
         end,
         case
-          when 'dietary_tags' = any ($1::text[]) then $10::text[]
+          when 'dietary_tags' = any ($5::text[]) then $12::text[]
           else "item"."dietary_tags"
         end,
         case
-          when 'is_available' = any ($1::text[]) then $11::boolean
-          when $12::timestamptz is not null then false
-          else item.is_available
+          when 'is_available' = any ($5::text[]) then $13::boolean
+          when $14::timestamptz is not null then false
+          else "item"."is_available"
           or coalesce("item"."unavailable_until" <= now(), false)
         end,
         case
           when case
-            when 'is_available' = any ($1::text[]) then $11::boolean
-            when $12::timestamptz is not null then false
-            else item.is_available
+            when 'is_available' = any ($5::text[]) then $13::boolean
+            when $14::timestamptz is not null then false
+            else "item"."is_available"
             or coalesce("item"."unavailable_until" <= now(), false)
           end then null
-          when 'unavailable_until' = any ($1::text[]) then $12::timestamptz
+          when 'unavailable_until' = any ($5::text[]) then $14::timestamptz
           else case
             when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
           end
         end,
         case
-          when 'sort_order' = any ($1::text[]) then $13::integer
+          when 'sort_order' = any ($5::text[]) then $15::integer
           else "item"."sort_order"
         end,
         case
-          when 'external_id' = any ($1::text[]) then $14::text
+          when 'external_id' = any ($5::text[]) then $16::text
           else "item"."external_id"
+        end,
+        case
+          when 'hours' = any ($5::text[]) then $17::jsonb
+          else "item"."hours"
         end
+      )
+      and (
+        not 'price' = any ($5::text[])
+        or $9::numeric = "item"."price"
+        or scale(trim_scale($9::numeric)) <= "terms"."decimals"
       )
     returning
       "new"."account_id" as "account_id",
@@ -2694,7 +6113,8 @@ with
               "old"."allergens",
               "old"."dietary_tags",
               "old"."sort_order",
-              "old"."external_id"
+              "old"."external_id",
+              "old"."hours"
             ) is distinct from (
               "new"."category_id",
               "new"."name",
@@ -2704,7 +6124,8 @@ with
               "new"."allergens",
               "new"."dietary_tags",
               "new"."sort_order",
-              "new"."external_id"
+              "new"."external_id",
+              "new"."hours"
             )
             or not (
               old.is_available <> new.is_available
@@ -2733,6 +6154,7 @@ with
               "new"."photo_url" as "photo_url",
               "new"."allergens" as "allergens",
               "new"."dietary_tags" as "dietary_tags",
+              "new"."modifier_groups" as "modifier_groups",
               (
                 "new"."is_available"
                 or coalesce("new"."unavailable_until" <= now(), false)
@@ -2740,12 +6162,28 @@ with
               "new"."sort_order" as "sort_order",
               to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
               to_char(
                 case
                   when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
                 end at time zone 'UTC',
                 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
               ) as "unavailable_until",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
               to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "new"."version" as "version"
           ) as fields
@@ -2767,10 +6205,12 @@ with
                   "old"."photo_url" as "photo_url",
                   "old"."allergens" as "allergens",
                   "old"."dietary_tags" as "dietary_tags",
+                  "old"."modifier_groups" as "modifier_groups",
                   "old"."is_available" as "is_available",
                   "old"."sort_order" as "sort_order",
                   to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                   "old"."external_id" as "external_id",
+                  "old"."hours" as "hours",
                   to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
                   to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
                   "old"."version" as "version"
@@ -2791,6 +6231,7 @@ with
                   "old"."photo_url" as "photo_url",
                   "old"."allergens" as "allergens",
                   "old"."dietary_tags" as "dietary_tags",
+                  "old"."modifier_groups" as "modifier_groups",
                   (
                     "old"."is_available"
                     or coalesce("old"."unavailable_until" <= now(), false)
@@ -2798,6 +6239,7 @@ with
                   "old"."sort_order" as "sort_order",
                   to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                   "old"."external_id" as "external_id",
+                  "old"."hours" as "hours",
                   to_char(
                     case
                       when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
@@ -2824,25 +6266,19 @@ with
                 "new"."photo_url" as "photo_url",
                 "new"."allergens" as "allergens",
                 "new"."dietary_tags" as "dietary_tags",
-                (
-                  "new"."is_available"
-                  or coalesce("new"."unavailable_until" <= now(), false)
-                ) as "is_available",
+                "new"."modifier_groups" as "modifier_groups",
+                "new"."is_available" as "is_available",
                 "new"."sort_order" as "sort_order",
                 to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                 "new"."external_id" as "external_id",
-                to_char(
-                  case
-                    when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
-                  end at time zone 'UTC',
-                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-                ) as "unavailable_until",
+                "new"."hours" as "hours",
+                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
                 to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
                 "new"."version" as "version"
             ) as fields
         )
       ) as "previous",
-      '"' || "new"."version" || case
+      '"' || "new"."version" || '-' || to_hex("new"."stamp") || case
         when coalesce("new"."unavailable_until" <= now(), false) then '-restored'
         else ''
       end || '"' as "etag"
@@ -2870,7 +6306,7 @@ with
               "change"."menu_id" as "menu_id",
               "change"."resource" as "data",
               "change"."previous" as "previous",
-              $18::text as "request_id"
+              $21::text as "request_id"
           ) as fields
       )
     from
@@ -2882,11 +6318,24 @@ with
           changed,
           unnest(event_types) as event_type
       ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
   ),
   touched as (
     update menu
     set
-      content_version = content_version + 1
+      content_version = content_version + 1,
+      stamp = $19::integer
     where
       menu_id = any (
         array(
@@ -2924,12 +6373,13 @@ from
 -- $10 unavailable_until timestamptz
 -- $11 sort_order integer
 -- $12 external_id text
--- $13 item_id bigint
--- $14 menu_id bigint
--- $15 account_id bigint
--- $16 location_ids bigint[]
+-- $13 hours jsonb
+-- $14 item_id bigint
+-- $15 menu_id bigint
+-- $16 account_id bigint
+-- $17 location_ids bigint[]
 select
-  '"' || "item"."version" || case
+  '"' || "item"."version" || '-' || to_hex("item"."stamp") || case
     when coalesce("item"."unavailable_until" <= now(), false) then '-restored'
     else ''
   end || '"' as "etag",
@@ -2948,6 +6398,7 @@ select
           "item"."photo_url" as "photo_url",
           "item"."allergens" as "allergens",
           "item"."dietary_tags" as "dietary_tags",
+          "item"."modifier_groups" as "modifier_groups",
           (
             "item"."is_available"
             or coalesce("item"."unavailable_until" <= now(), false)
@@ -2955,12 +6406,28 @@ select
           "item"."sort_order" as "sort_order",
           to_char("item"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
           "item"."external_id" as "external_id",
+          "item"."hours" as "hours",
           to_char(
             case
               when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
             end at time zone 'UTC',
             'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
           ) as "unavailable_until",
+          to_char(
+            case
+              when not (
+                "item"."is_available"
+                or coalesce("item"."unavailable_until" <= now(), false)
+              ) then "item"."unavailable_since"
+            end at time zone 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+          ) as "unavailable_since",
+          case
+            when not (
+              "item"."is_available"
+              or coalesce("item"."unavailable_until" <= now(), false)
+            ) then "item"."unavailable_by"
+          end as "unavailable_by",
           to_char("item"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
           "item"."version" as "version"
       ) as fields
@@ -2976,7 +6443,8 @@ select
     "item"."is_available",
     "item"."unavailable_until",
     "item"."sort_order",
-    "item"."external_id"
+    "item"."external_id",
+    "item"."hours"
   ) is distinct from (
     case
       when 'category_id' = any ($1::text[]) then $2::bigint
@@ -3009,14 +6477,14 @@ select
     case
       when 'is_available' = any ($1::text[]) then $9::boolean
       when $10::timestamptz is not null then false
-      else item.is_available
+      else "item"."is_available"
       or coalesce("item"."unavailable_until" <= now(), false)
     end,
     case
       when case
         when 'is_available' = any ($1::text[]) then $9::boolean
         when $10::timestamptz is not null then false
-        else item.is_available
+        else "item"."is_available"
         or coalesce("item"."unavailable_until" <= now(), false)
       end then null
       when 'unavailable_until' = any ($1::text[]) then $10::timestamptz
@@ -3031,21 +6499,70 @@ select
     case
       when 'external_id' = any ($1::text[]) then $12::text
       else "item"."external_id"
+    end,
+    case
+      when 'hours' = any ($1::text[]) then $13::jsonb
+      else "item"."hours"
     end
-  ) as "differs"
+  ) as "differs",
+  (
+    select
+      "terms"."currency"
+    from
+      (
+        select
+          currency,
+          case
+            when "currency" = any ('{BIF,CLP,DJF,GNF,ISK,JPY,KMF,KRW,PYG,RWF,UGX,VND,VUV,XAF,XOF,XPF}') then 0
+            when "currency" = any ('{BHD,IQD,JOD,KWD,LYD,OMR,TND}') then 3
+            else 2
+          end as decimals
+        from
+          location
+        where
+          (location_id, account_id) = (
+            select
+              location_id,
+              account_id
+            from
+              "item"
+            where
+              (
+                (
+                  "item"."item_id" = $14::bigint
+                  and "item"."menu_id" = $15::bigint
+                )
+                and (
+                  "item"."account_id" = $16::bigint
+                  and (
+                    $17::bigint[] is null
+                    or "item"."location_id" = any ($17::bigint[])
+                  )
+                )
+              )
+          )
+        for key share
+      ) as terms
+    where
+      not (
+        not 'price' = any ($1::text[])
+        or $5::numeric = "item"."price"
+        or scale(trim_scale($5::numeric)) <= "terms"."decimals"
+      )
+  ) as "refused"
 from
   "item"
 where
   (
     (
-      "item"."item_id" = $13::bigint
-      and "item"."menu_id" = $14::bigint
+      "item"."item_id" = $14::bigint
+      and "item"."menu_id" = $15::bigint
     )
     and (
-      "item"."account_id" = $15::bigint
+      "item"."account_id" = $16::bigint
       and (
-        $16::bigint[] is null
-        or "item"."location_id" = any ($16::bigint[])
+        $17::bigint[] is null
+        or "item"."location_id" = any ($17::bigint[])
       )
     )
   );
@@ -3058,13 +6575,15 @@ where
 -- $5 timezone text
 -- $6 currency text
 -- $7 external_id text
--- $8 request_id text
+-- $8 hours jsonb
+-- $9 request_id text
+-- $10 stamp integer
 with
   changed as (
     insert into
-      "location" ("account_id", "name", "address", "phone", "timezone", "currency", "external_id")
+      "location" ("account_id", "name", "address", "phone", "timezone", "currency", "external_id", "hours")
     values
-      ($1::bigint, $2::text, $3::jsonb, $4::text, $5::text, $6::text, $7::text)
+      ($1::bigint, $2::text, $3::jsonb, $4::text, $5::text, $6::text, $7::text, $8::jsonb)
     returning
       "new"."account_id" as "account_id",
       "new"."location_id" as "location_id",
@@ -3084,6 +6603,7 @@ with
               "new"."timezone" as "timezone",
               "new"."currency" as "currency",
               "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
               to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "new"."version" as "version"
@@ -3091,7 +6611,7 @@ with
       ) as "resource",
       null::json as "previous",
       "location_id" as "id",
-      '"' || "new"."version" || '"' as "etag"
+      '"' || "new"."version" || '-' || to_hex("new"."stamp") || '"' as "etag"
   ),
   recorded as (
     insert into
@@ -3116,7 +6636,7 @@ with
               "change"."menu_id" as "menu_id",
               "change"."resource" as "data",
               "change"."previous" as "previous",
-              $8::text as "request_id"
+              $9::text as "request_id"
           ) as fields
       )
     from
@@ -3128,11 +6648,24 @@ with
           changed,
           unnest(event_types) as event_type
       ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
   ),
   touched as (
     update menu
     set
-      content_version = content_version + 1
+      content_version = content_version + 1,
+      stamp = $10::integer
     where
       menu_id = any (
         array(
@@ -3164,6 +6697,7 @@ from
 -- $3 location_ids bigint[]
 -- $4 if_match text[]
 -- $5 request_id text
+-- $6 stamp integer
 with
   changed as (
     delete from "location"
@@ -3180,7 +6714,7 @@ with
       )
       and (
         $4::text[] is null
-        or '"' || "location"."version" || '"' = any ($4::text[])
+        or '"' || "location"."version" || '-' || to_hex("location"."stamp") || '"' = any ($4::text[])
       )
     returning
       "old"."account_id" as "account_id",
@@ -3201,6 +6735,7 @@ with
               "old"."timezone" as "timezone",
               "old"."currency" as "currency",
               "old"."external_id" as "external_id",
+              "old"."hours" as "hours",
               to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "old"."version" as "version"
@@ -3243,11 +6778,24 @@ with
           changed,
           unnest(event_types) as event_type
       ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
   ),
   touched as (
     update menu
     set
-      content_version = content_version + 1
+      content_version = content_version + 1,
+      stamp = $6::integer
     where
       menu_id = any (
         array(
@@ -3283,7 +6831,7 @@ select
       or "location"."location_id" = any ($2::bigint[])
     )
   ) as "within_reach",
-  '"' || "location"."version" || '"' as "etag",
+  '"' || "location"."version" || '-' || to_hex("location"."stamp") || '"' as "etag",
   (
     select
       to_json(fields)
@@ -3297,6 +6845,7 @@ select
           "location"."timezone" as "timezone",
           "location"."currency" as "currency",
           "location"."external_id" as "external_id",
+          "location"."hours" as "hours",
           to_char("location"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
           to_char("location"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
           "location"."version" as "version"
@@ -3311,7 +6860,9 @@ where
 -- $1 account_id bigint
 -- $2 location_ids bigint[]
 -- $3 after bigint
--- $4 limit bigint
+-- $4 updated_since timestamptz
+-- $5 limit bigint
+-- Conditions that are there when given: updated_since
 select
   "location_id" as "id",
   (
@@ -3327,6 +6878,7 @@ select
           "location"."timezone" as "timezone",
           "location"."currency" as "currency",
           "location"."external_id" as "external_id",
+          "location"."hours" as "hours",
           to_char("location"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
           to_char("location"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
           "location"."version" as "version"
@@ -3343,10 +6895,11 @@ where
     )
   )
   and "location_id" > $3::bigint
+  and updated_at >= $4::timestamptz
 order by
   "location_id"
 limit
-  $4::bigint;
+  $5::bigint;
 
 -- locations.requireLocation
 -- $1 account_id bigint
@@ -3373,11 +6926,13 @@ where
 -- $5 timezone text
 -- $6 currency text
 -- $7 external_id text
--- $8 location_id bigint
--- $9 account_id bigint
--- $10 location_ids bigint[]
--- $11 if_match text[]
--- $12 request_id text
+-- $8 hours jsonb
+-- $9 stamp integer
+-- $10 location_id bigint
+-- $11 account_id bigint
+-- $12 location_ids bigint[]
+-- $13 if_match text[]
+-- $14 request_id text
 with
   changed as (
     update "location"
@@ -3406,22 +6961,27 @@ with
         when 'external_id' = any ($1::text[]) then $7::text
         else "location"."external_id"
       end,
+      "hours" = case
+        when 'hours' = any ($1::text[]) then $8::jsonb
+        else "location"."hours"
+      end,
       "version" = "location"."version" + 1,
-      updated_at = clock_timestamp()
+      "stamp" = $9::integer,
+      "updated_at" = clock_timestamp()
     where
       (
-        ("location"."location_id" = $8::bigint)
+        ("location"."location_id" = $10::bigint)
         and (
-          "location"."account_id" = $9::bigint
+          "location"."account_id" = $11::bigint
           and (
-            $10::bigint[] is null
-            or "location"."location_id" = any ($10::bigint[])
+            $12::bigint[] is null
+            or "location"."location_id" = any ($12::bigint[])
           )
         )
       )
       and (
-        $11::text[] is null
-        or '"' || "location"."version" || '"' = any ($11::text[])
+        $13::text[] is null
+        or '"' || "location"."version" || '-' || to_hex("location"."stamp") || '"' = any ($13::text[])
       )
       and (
         "location"."name",
@@ -3429,7 +6989,8 @@ with
         "location"."phone",
         "location"."timezone",
         "location"."currency",
-        "location"."external_id"
+        "location"."external_id",
+        "location"."hours"
       ) is distinct from (
         case
           when 'name' = any ($1::text[]) then $2::text
@@ -3454,6 +7015,10 @@ with
         case
           when 'external_id' = any ($1::text[]) then $7::text
           else "location"."external_id"
+        end,
+        case
+          when 'hours' = any ($1::text[]) then $8::jsonb
+          else "location"."hours"
         end
       )
     returning
@@ -3475,6 +7040,7 @@ with
               "new"."timezone" as "timezone",
               "new"."currency" as "currency",
               "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
               to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "new"."version" as "version"
@@ -3494,6 +7060,7 @@ with
                 "old"."timezone" as "timezone",
                 "old"."currency" as "currency",
                 "old"."external_id" as "external_id",
+                "old"."hours" as "hours",
                 to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                 to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
                 "old"."version" as "version"
@@ -3512,13 +7079,14 @@ with
                 "new"."timezone" as "timezone",
                 "new"."currency" as "currency",
                 "new"."external_id" as "external_id",
+                "new"."hours" as "hours",
                 to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                 to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
                 "new"."version" as "version"
             ) as fields
         )
       ) as "previous",
-      '"' || "new"."version" || '"' as "etag"
+      '"' || "new"."version" || '-' || to_hex("new"."stamp") || '"' as "etag"
   ),
   recorded as (
     insert into
@@ -3543,7 +7111,7 @@ with
               "change"."menu_id" as "menu_id",
               "change"."resource" as "data",
               "change"."previous" as "previous",
-              $12::text as "request_id"
+              $14::text as "request_id"
           ) as fields
       )
     from
@@ -3555,11 +7123,24 @@ with
           changed,
           unnest(event_types) as event_type
       ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
   ),
   touched as (
     update menu
     set
-      content_version = content_version + 1
+      content_version = content_version + 1,
+      stamp = $9::integer
     where
       menu_id = any (
         array(
@@ -3584,6 +7165,74 @@ select
 from
   changed;
 
+-- locations.updateLocation.countFinerPrices
+-- $1 account_id bigint
+-- $2 location_id bigint
+-- $3 location_ids bigint[]
+-- $4 currency text
+-- $5 decimals integer
+select
+  (
+    select
+      count(*)
+    from
+      "item" as priced
+    where
+      priced.account_id = $1::bigint
+      and "menu_id" = any (
+        array(
+          select
+            "menu_id"
+          from
+            location
+            join "menu" using (account_id, location_id)
+          where
+            (
+              ("location"."location_id" = $2::bigint)
+              and (
+                "location"."account_id" = $1::bigint
+                and (
+                  $3::bigint[] is null
+                  or "location"."location_id" = any ($3::bigint[])
+                )
+              )
+            )
+            and currency <> $4::text
+        )
+      )
+      and not scale(trim_scale("price")) <= $5::integer
+  ) as items,
+  (
+    select
+      count(*)
+    from
+      "modifier" as priced
+    where
+      priced.account_id = $1::bigint
+      and "modifier_group_id" = any (
+        array(
+          select
+            "modifier_group_id"
+          from
+            location
+            join "modifier_group" using (account_id, location_id)
+          where
+            (
+              ("location"."location_id" = $2::bigint)
+              and (
+                "location"."account_id" = $1::bigint
+                and (
+                  $3::bigint[] is null
+                  or "location"."location_id" = any ($3::bigint[])
+                )
+              )
+            )
+            and currency <> $4::text
+        )
+      )
+      and not scale(trim_scale("price")) <= $5::integer
+  ) as modifiers;
+
 -- locations.updateLocation.current
 -- $1 present text[]
 -- $2 name text
@@ -3592,11 +7241,12 @@ from
 -- $5 timezone text
 -- $6 currency text
 -- $7 external_id text
--- $8 location_id bigint
--- $9 account_id bigint
--- $10 location_ids bigint[]
+-- $8 hours jsonb
+-- $9 location_id bigint
+-- $10 account_id bigint
+-- $11 location_ids bigint[]
 select
-  '"' || "location"."version" || '"' as "etag",
+  '"' || "location"."version" || '-' || to_hex("location"."stamp") || '"' as "etag",
   (
     select
       to_json(fields)
@@ -3610,6 +7260,7 @@ select
           "location"."timezone" as "timezone",
           "location"."currency" as "currency",
           "location"."external_id" as "external_id",
+          "location"."hours" as "hours",
           to_char("location"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
           to_char("location"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
           "location"."version" as "version"
@@ -3621,7 +7272,8 @@ select
     "location"."phone",
     "location"."timezone",
     "location"."currency",
-    "location"."external_id"
+    "location"."external_id",
+    "location"."hours"
   ) is distinct from (
     case
       when 'name' = any ($1::text[]) then $2::text
@@ -3646,21 +7298,47 @@ select
     case
       when 'external_id' = any ($1::text[]) then $7::text
       else "location"."external_id"
+    end,
+    case
+      when 'hours' = any ($1::text[]) then $8::jsonb
+      else "location"."hours"
     end
-  ) as "differs"
+  ) as "differs",
+  null as "refused"
 from
   "location"
 where
   (
-    ("location"."location_id" = $8::bigint)
+    ("location"."location_id" = $9::bigint)
     and (
-      "location"."account_id" = $9::bigint
+      "location"."account_id" = $10::bigint
       and (
-        $10::bigint[] is null
-        or "location"."location_id" = any ($10::bigint[])
+        $11::bigint[] is null
+        or "location"."location_id" = any ($11::bigint[])
       )
     )
   );
+
+-- locations.updateLocation.holdCurrency
+-- $1 location_id bigint
+-- $2 account_id bigint
+-- $3 location_ids bigint[]
+select
+  "currency"
+from
+  "location"
+where
+  (
+    ("location"."location_id" = $1::bigint)
+    and (
+      "location"."account_id" = $2::bigint
+      and (
+        $3::bigint[] is null
+        or "location"."location_id" = any ($3::bigint[])
+      )
+    )
+  )
+for update;
 
 -- menus.createMenu
 -- $1 location_id bigint
@@ -3670,12 +7348,22 @@ where
 -- $5 description text
 -- $6 is_active boolean
 -- $7 external_id text
--- $8 sort_order integer
--- $9 request_id text
+-- $8 hours jsonb
+-- $9 sort_order integer
+-- $10 request_id text
 with
   changed as (
     insert into
-      "menu" ("account_id", "location_id", "name", "description", "is_active", "external_id", "sort_order")
+      "menu" (
+        "account_id",
+        "location_id",
+        "name",
+        "description",
+        "is_active",
+        "external_id",
+        "hours",
+        "sort_order"
+      )
     with
       home as (
         select
@@ -3703,8 +7391,9 @@ with
       $5::text,
       $6::boolean,
       $7::text,
+      $8::jsonb,
       coalesce(
-        $8::integer,
+        $9::integer,
         (
           select
             least(coalesce(max(sort_order), -1) + 1::bigint, 2147483647)::integer
@@ -3736,6 +7425,7 @@ with
               "new"."is_active" as "is_active",
               "new"."sort_order" as "sort_order",
               "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
               to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "new"."version" as "version"
@@ -3743,7 +7433,7 @@ with
       ) as "resource",
       null::json as "previous",
       "menu"."menu_id" as "id",
-      '"' || "new"."content_version" || '-' || (
+      '"' || "new"."content_version" || '-' || to_hex("new"."stamp") || '-' || (
         select
           count(*)
         from
@@ -3751,6 +7441,27 @@ with
         where
           item.menu_id = "new"."menu_id"
           and item.unavailable_until <= now()
+      ) || coalesce(
+        '-' || (
+          select
+            md5(
+              string_agg(
+                modifier.modifier_id::text,
+                ' '
+                order by
+                  modifier.modifier_id
+              )
+            )
+          from
+            modifier
+            join modifier_group using (modifier_group_id, account_id)
+          where
+            modifier.account_id = "new"."account_id"
+            and modifier.location_id = "new"."location_id"
+            and modifier.unavailable_until <= now()
+            and "new"."menu_id" = any (modifier_group.menu_ids)
+        ),
+        ''
       ) || '"' as "etag"
   ),
   recorded as (
@@ -3776,7 +7487,7 @@ with
               "change"."menu_id" as "menu_id",
               "change"."resource" as "data",
               "change"."previous" as "previous",
-              $9::text as "request_id"
+              $10::text as "request_id"
           ) as fields
       )
     from
@@ -3788,6 +7499,18 @@ with
           changed,
           unnest(event_types) as event_type
       ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
   )
 select
   "id",
@@ -3825,7 +7548,7 @@ with
           )
           and (
             $4::text[] is null
-            or '"' || "menu"."content_version" || '-' || (
+            or '"' || "menu"."content_version" || '-' || to_hex("menu"."stamp") || '-' || (
               select
                 count(*)
               from
@@ -3833,6 +7556,27 @@ with
               where
                 item.menu_id = "menu"."menu_id"
                 and item.unavailable_until <= now()
+            ) || coalesce(
+              '-' || (
+                select
+                  md5(
+                    string_agg(
+                      modifier.modifier_id::text,
+                      ' '
+                      order by
+                        modifier.modifier_id
+                    )
+                  )
+                from
+                  modifier
+                  join modifier_group using (modifier_group_id, account_id)
+                where
+                  modifier.account_id = "menu"."account_id"
+                  and modifier.location_id = "menu"."location_id"
+                  and modifier.unavailable_until <= now()
+                  and "menu"."menu_id" = any (modifier_group.menu_ids)
+              ),
+              ''
             ) || '"' = any ($4::text[])
           )
       )
@@ -3857,6 +7601,7 @@ with
               "old"."photo_url" as "photo_url",
               "old"."allergens" as "allergens",
               "old"."dietary_tags" as "dietary_tags",
+              "old"."modifier_groups" as "modifier_groups",
               (
                 "old"."is_available"
                 or coalesce("old"."unavailable_until" <= now(), false)
@@ -3864,12 +7609,28 @@ with
               "old"."sort_order" as "sort_order",
               to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               "old"."external_id" as "external_id",
+              "old"."hours" as "hours",
               to_char(
                 case
                   when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
                 end at time zone 'UTC',
                 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
               ) as "unavailable_until",
+              to_char(
+                case
+                  when not (
+                    "old"."is_available"
+                    or coalesce("old"."unavailable_until" <= now(), false)
+                  ) then "old"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "old"."is_available"
+                  or coalesce("old"."unavailable_until" <= now(), false)
+                ) then "old"."unavailable_by"
+              end as "unavailable_by",
               to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "old"."version" as "version"
           ) as fields
@@ -3898,7 +7659,7 @@ with
           )
           and (
             $4::text[] is null
-            or '"' || "menu"."content_version" || '-' || (
+            or '"' || "menu"."content_version" || '-' || to_hex("menu"."stamp") || '-' || (
               select
                 count(*)
               from
@@ -3906,6 +7667,27 @@ with
               where
                 item.menu_id = "menu"."menu_id"
                 and item.unavailable_until <= now()
+            ) || coalesce(
+              '-' || (
+                select
+                  md5(
+                    string_agg(
+                      modifier.modifier_id::text,
+                      ' '
+                      order by
+                        modifier.modifier_id
+                    )
+                  )
+                from
+                  modifier
+                  join modifier_group using (modifier_group_id, account_id)
+                where
+                  modifier.account_id = "menu"."account_id"
+                  and modifier.location_id = "menu"."location_id"
+                  and modifier.unavailable_until <= now()
+                  and "menu"."menu_id" = any (modifier_group.menu_ids)
+              ),
+              ''
             ) || '"' = any ($4::text[])
           )
       )
@@ -3927,6 +7709,7 @@ with
               "old"."description" as "description",
               "old"."sort_order" as "sort_order",
               "old"."external_id" as "external_id",
+              "old"."hours" as "hours",
               to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "old"."version" as "version"
@@ -3949,7 +7732,7 @@ with
       )
       and (
         $4::text[] is null
-        or '"' || "menu"."content_version" || '-' || (
+        or '"' || "menu"."content_version" || '-' || to_hex("menu"."stamp") || '-' || (
           select
             count(*)
           from
@@ -3957,6 +7740,27 @@ with
           where
             item.menu_id = "menu"."menu_id"
             and item.unavailable_until <= now()
+        ) || coalesce(
+          '-' || (
+            select
+              md5(
+                string_agg(
+                  modifier.modifier_id::text,
+                  ' '
+                  order by
+                    modifier.modifier_id
+                )
+              )
+            from
+              modifier
+              join modifier_group using (modifier_group_id, account_id)
+            where
+              modifier.account_id = "menu"."account_id"
+              and modifier.location_id = "menu"."location_id"
+              and modifier.unavailable_until <= now()
+              and "menu"."menu_id" = any (modifier_group.menu_ids)
+          ),
+          ''
         ) || '"' = any ($4::text[])
       )
     returning
@@ -3978,6 +7782,7 @@ with
               "old"."is_active" as "is_active",
               "old"."sort_order" as "sort_order",
               "old"."external_id" as "external_id",
+              "old"."hours" as "hours",
               to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "old"."version" as "version"
@@ -4036,6 +7841,18 @@ with
           changed,
           unnest(event_types) as event_type
       ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
   )
 select
   "record"
@@ -4059,6 +7876,406 @@ where
       or "category"."location_id" = any ($3::bigint[])
     )
   );
+
+-- menus.getAvailability.rules
+-- $1 menu_id bigint
+select
+  "menu"."content_version" || '-' || to_hex("menu"."stamp") || '-' || (
+    select
+      "location"."version" || '-' || to_hex("location"."stamp")
+    from
+      location
+    where
+      location.location_id = menu.location_id
+      and location.account_id = menu.account_id
+  ) || coalesce(
+    '-' || (
+      select
+        md5(
+          string_agg(
+            modifier.modifier_id || coalesce('-' || "stood"."version" || '-' || to_hex("stood"."stamp"), ''),
+            ' '
+            order by
+              modifier.modifier_id
+          )
+        )
+      from
+        modifier
+        cross join lateral (
+          select
+            menu_ids
+          from
+            modifier_group
+          where
+            modifier_group.modifier_group_id = modifier.modifier_group_id
+            and modifier_group.account_id = modifier.account_id
+          limit
+            1
+        ) as shown
+        left join lateral (
+          select
+            is_available,
+            version,
+            stamp
+          from
+            item
+          where
+            item.item_id = modifier.item_id
+            and item.account_id = modifier.account_id
+          limit
+            1
+        ) as stood on true
+      where
+        modifier.account_id = menu.account_id
+        and modifier.location_id = menu.location_id
+        and modifier.item_id is not null
+        and menu.menu_id = any (shown.menu_ids)
+        and stood.is_available is not true
+    ),
+    ''
+  ) as "etag",
+  (
+    select
+      to_json(fields)
+    from
+      (
+        select
+          menu.menu_id as "menu_id",
+          location.timezone as "timezone",
+          menu.is_active as "is_active",
+          location.hours as "location_hours",
+          menu.hours as "menu_hours",
+          (
+            select
+              coalesce(json_agg(json_build_array(category_id, hours)), '[]')
+            from
+              category
+            where
+              category.menu_id = menu.menu_id
+              and hours is not null
+          ) as "category_hours",
+          (
+            select
+              coalesce(
+                json_agg(
+                  json_build_array(
+                    item_id,
+                    category_id,
+                    hours,
+                    case
+                      when not "item"."is_available" then json_build_object(
+                        'until',
+                        floor(
+                          extract(
+                            epoch
+                            from
+                              "item"."unavailable_until"
+                          ) * 1000
+                        ),
+                        'since',
+                        to_char("item"."unavailable_since" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                        'by',
+                        "item"."unavailable_by"
+                      )
+                    end,
+                    modifier_groups
+                  )
+                  order by
+                    item_id
+                ),
+                '[]'
+              )
+            from
+              item
+            where
+              item.menu_id = menu.menu_id
+          ) as "items",
+          (
+            select
+              coalesce(
+                json_agg(
+                  json_build_array(
+                    modifier_group_id,
+                    min_selections,
+                    max_per_modifier,
+                    (
+                      select
+                        coalesce(
+                          json_agg(
+                            json_build_array(
+                              modifier_id,
+                              case
+                                when not "modifier"."is_available" then json_build_object(
+                                  'until',
+                                  floor(
+                                    extract(
+                                      epoch
+                                      from
+                                        "modifier"."unavailable_until"
+                                    ) * 1000
+                                  ),
+                                  'since',
+                                  to_char("modifier"."unavailable_since" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                                  'by',
+                                  "modifier"."unavailable_by"
+                                )
+                              end,
+                              case
+                                when modifier.item_id is not null then coalesce(
+                                  (
+                                    select
+                                      coalesce(
+                                        case
+                                          when not "stood"."is_available" then json_build_object(
+                                            'until',
+                                            floor(
+                                              extract(
+                                                epoch
+                                                from
+                                                  "stood"."unavailable_until"
+                                              ) * 1000
+                                            ),
+                                            'since',
+                                            to_char("stood"."unavailable_since" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                                            'by',
+                                            "stood"."unavailable_by"
+                                          )
+                                        end,
+                                        'null'
+                                      )
+                                    from
+                                      item as stood
+                                    where
+                                      stood.item_id = modifier.item_id
+                                      and stood.account_id = modifier.account_id
+                                  ),
+                                  json_build_object('until', null, 'since', null, 'by', null)
+                                )
+                              end,
+                              modifier_groups
+                            )
+                          ),
+                          '[]'
+                        )
+                      from
+                        modifier
+                      where
+                        modifier.modifier_group_id = modifier_group.modifier_group_id
+                        and modifier.account_id = modifier_group.account_id
+                    )
+                  )
+                ),
+                '[]'
+              )
+            from
+              (
+                with recursive
+                  reached (modifier_group_id) as (
+                    select
+                      modifier_group_id
+                    from
+                      modifier_group_use as used
+                    where
+                      used.account_id = menu.account_id
+                      and used.menu_id = menu.menu_id
+                    union
+                    select
+                      used.modifier_group_id
+                    from
+                      reached
+                      join modifier_group_use as used on used.account_id = menu.account_id
+                      and used.user_group_id = reached.modifier_group_id
+                  )
+                select
+                  modifier_group.*
+                from
+                  reached
+                  cross join lateral (
+                    select
+                      *
+                    from
+                      modifier_group
+                    where
+                      modifier_group.modifier_group_id = reached.modifier_group_id
+                      and modifier_group.account_id = menu.account_id
+                    limit
+                      1
+                  ) as modifier_group
+              ) as modifier_group
+          ) as "modifier_groups"
+      ) as fields
+  ) as "rules"
+from
+  "menu"
+  inner join "location" on "location"."location_id" = "menu"."location_id"
+  and "location"."account_id" = "menu"."account_id"
+where
+  ("menu"."menu_id" = $1::bigint);
+
+-- menus.getAvailability.tag
+-- $1 account_id bigint
+-- $2 location_ids bigint[]
+-- $3 menu_id bigint
+select
+  (
+    "menu"."account_id" = $1::bigint
+    and (
+      $2::bigint[] is null
+      or "menu"."location_id" = any ($2::bigint[])
+    )
+  ) as "within_reach",
+  "menu"."content_version" || '-' || to_hex("menu"."stamp") || '-' || (
+    select
+      "location"."version" || '-' || to_hex("location"."stamp")
+    from
+      location
+    where
+      location.location_id = menu.location_id
+      and location.account_id = menu.account_id
+  ) || coalesce(
+    '-' || (
+      select
+        md5(
+          string_agg(
+            modifier.modifier_id || coalesce('-' || "stood"."version" || '-' || to_hex("stood"."stamp"), ''),
+            ' '
+            order by
+              modifier.modifier_id
+          )
+        )
+      from
+        modifier
+        cross join lateral (
+          select
+            menu_ids
+          from
+            modifier_group
+          where
+            modifier_group.modifier_group_id = modifier.modifier_group_id
+            and modifier_group.account_id = modifier.account_id
+          limit
+            1
+        ) as shown
+        left join lateral (
+          select
+            is_available,
+            version,
+            stamp
+          from
+            item
+          where
+            item.item_id = modifier.item_id
+            and item.account_id = modifier.account_id
+          limit
+            1
+        ) as stood on true
+      where
+        modifier.account_id = menu.account_id
+        and modifier.location_id = menu.location_id
+        and modifier.item_id is not null
+        and menu.menu_id = any (shown.menu_ids)
+        and stood.is_available is not true
+    ),
+    ''
+  ) as "etag",
+  floor(
+    extract(
+      epoch
+      from
+        now()
+    ) * 1000
+  ) as "now"
+from
+  "menu"
+where
+  ("menu"."menu_id" = $3::bigint);
+
+-- menus.getAvailability.tag.several
+-- $1 ids bigint[]
+-- $2 account_id bigint
+-- $3 location_ids bigint[]
+select
+  found.*
+from
+  unnest($1::bigint[]) as wanted (id)
+  cross join lateral (
+    select
+      (
+        "menu"."account_id" = $2::bigint
+        and (
+          $3::bigint[] is null
+          or "menu"."location_id" = any ($3::bigint[])
+        )
+      ) as "within_reach",
+      "menu"."content_version" || '-' || to_hex("menu"."stamp") || '-' || (
+        select
+          "location"."version" || '-' || to_hex("location"."stamp")
+        from
+          location
+        where
+          location.location_id = menu.location_id
+          and location.account_id = menu.account_id
+      ) || coalesce(
+        '-' || (
+          select
+            md5(
+              string_agg(
+                modifier.modifier_id || coalesce('-' || "stood"."version" || '-' || to_hex("stood"."stamp"), ''),
+                ' '
+                order by
+                  modifier.modifier_id
+              )
+            )
+          from
+            modifier
+            cross join lateral (
+              select
+                menu_ids
+              from
+                modifier_group
+              where
+                modifier_group.modifier_group_id = modifier.modifier_group_id
+                and modifier_group.account_id = modifier.account_id
+              limit
+                1
+            ) as shown
+            left join lateral (
+              select
+                is_available,
+                version,
+                stamp
+              from
+                item
+              where
+                item.item_id = modifier.item_id
+                and item.account_id = modifier.account_id
+              limit
+                1
+            ) as stood on true
+          where
+            modifier.account_id = menu.account_id
+            and modifier.location_id = menu.location_id
+            and modifier.item_id is not null
+            and menu.menu_id = any (shown.menu_ids)
+            and stood.is_available is not true
+        ),
+        ''
+      ) as "etag",
+      floor(
+        extract(
+          epoch
+          from
+            now()
+        ) * 1000
+      ) as "now",
+      "menu"."menu_id"
+    from
+      "menu"
+    where
+      "menu"."menu_id" = wanted.id
+    limit
+      1
+  ) as found;
 
 -- menus.importMenu.deleteCategories
 -- $1 ids bigint[]
@@ -4088,6 +8305,7 @@ with
               "old"."description" as "description",
               "old"."sort_order" as "sort_order",
               "old"."external_id" as "external_id",
+              "old"."hours" as "hours",
               to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "old"."version" as "version"
@@ -4130,6 +8348,18 @@ with
           changed,
           unnest(event_types) as event_type
       ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
   )
 select
   "record"
@@ -4167,6 +8397,7 @@ with
               "old"."photo_url" as "photo_url",
               "old"."allergens" as "allergens",
               "old"."dietary_tags" as "dietary_tags",
+              "old"."modifier_groups" as "modifier_groups",
               (
                 "old"."is_available"
                 or coalesce("old"."unavailable_until" <= now(), false)
@@ -4174,12 +8405,28 @@ with
               "old"."sort_order" as "sort_order",
               to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               "old"."external_id" as "external_id",
+              "old"."hours" as "hours",
               to_char(
                 case
                   when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
                 end at time zone 'UTC',
                 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
               ) as "unavailable_until",
+              to_char(
+                case
+                  when not (
+                    "old"."is_available"
+                    or coalesce("old"."unavailable_until" <= now(), false)
+                  ) then "old"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "old"."is_available"
+                  or coalesce("old"."unavailable_until" <= now(), false)
+                ) then "old"."unavailable_by"
+              end as "unavailable_by",
               to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "old"."version" as "version"
           ) as fields
@@ -4221,11 +8468,271 @@ with
           changed,
           unnest(event_types) as event_type
       ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
   )
 select
   "record"
 from
   changed;
+
+-- menus.importMenu.deleteModifiers
+-- $1 ids bigint[]
+-- $2 account_id bigint
+-- $3 request_id text
+-- $4 stamp integer
+with
+  changed as (
+    delete from "modifier"
+    where
+      "modifier_id" = any ($1::bigint[])
+      and account_id = $2::bigint
+    returning
+      "old"."account_id" as "account_id",
+      "old"."location_id" as "location_id",
+      null::bigint as "menu_id",
+      'modifier:' || "old"."modifier_id" as "record",
+      array['modifier.deleted'] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "old"."modifier_id" as "modifier_id",
+              "old"."modifier_group_id" as "modifier_group_id",
+              "old"."location_id" as "location_id",
+              "old"."name" as "name",
+              "old"."description" as "description",
+              "old"."price" as "price",
+              (
+                "old"."is_available"
+                or coalesce("old"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              to_char(
+                case
+                  when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              "old"."default_quantity" as "default_quantity",
+              "old"."item_id" as "item_id",
+              "old"."allergens" as "allergens",
+              "old"."dietary_tags" as "dietary_tags",
+              "old"."sort_order" as "sort_order",
+              "old"."external_id" as "external_id",
+              to_char(
+                case
+                  when not (
+                    "old"."is_available"
+                    or coalesce("old"."unavailable_until" <= now(), false)
+                  ) then "old"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "old"."is_available"
+                  or coalesce("old"."unavailable_until" <= now(), false)
+                ) then "old"."unavailable_by"
+              end as "unavailable_by",
+              to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "old"."version" as "version",
+              "old"."modifier_groups" as "modifier_groups"
+          ) as fields
+      ) as "resource",
+      null::json as "previous",
+      "old"."modifier_group_id" as "modifier_group_id"
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              $3::text as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  ),
+  locked_groups as (
+    select
+      modifier_group_id,
+      account_id
+    from
+      modifier_group
+    where
+      modifier_group_id = any (
+        array(
+          select
+            modifier_group_id
+          from
+            changed
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            changed
+        )
+      )
+    order by
+      modifier_group_id
+    for no key update
+  ),
+  touched_groups as (
+    update modifier_group
+    set
+      content_version = content_version + 1,
+      stamp = $4::integer
+    where
+      modifier_group_id = any (
+        array(
+          select
+            modifier_group_id
+          from
+            locked_groups
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_groups
+        )
+      )
+    returning
+      account_id,
+      menu_ids
+  ),
+  locked_menus as (
+    select
+      menu_id,
+      account_id
+    from
+      menu
+    where
+      menu_id = any (
+        array(
+          select
+            unnest(menu_ids)
+          from
+            touched_groups
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            touched_groups
+        )
+      )
+    order by
+      menu_id
+    for no key update
+  ),
+  touched as (
+    update menu
+    set
+      content_version = content_version + 1,
+      stamp = $4::integer
+    where
+      menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            locked_menus
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_menus
+        )
+      )
+  )
+select
+  "record"
+from
+  changed;
+
+-- menus.importMenu.holdCurrency
+-- $1 menu_id bigint
+select
+  currency,
+  case
+    when "currency" = any ('{BIF,CLP,DJF,GNF,ISK,JPY,KMF,KRW,PYG,RWF,UGX,VND,VUV,XAF,XOF,XPF}') then 0
+    when "currency" = any ('{BHD,IQD,JOD,KWD,LYD,OMR,TND}') then 3
+    else 2
+  end as decimals
+from
+  location
+where
+  (location_id, account_id) = (
+    select
+      location_id,
+      account_id
+    from
+      menu
+    where
+      ("menu"."menu_id" = $1::bigint)
+  )
+for key share;
 
 -- menus.importMenu.insertCategories
 -- $1 account_id bigint
@@ -4236,7 +8743,7 @@ from
 with
   changed as (
     insert into
-      "category" (account_id, location_id, menu_id, "external_id", "name", "description", "sort_order")
+      "category" ("account_id", "location_id", "menu_id", "external_id", "name", "description", "sort_order", "hours")
     select
       $1::bigint,
       $2::bigint,
@@ -4244,9 +8751,17 @@ with
       "external_id",
       "name",
       "description",
-      "sort_order"
+      "sort_order",
+      "hours"
     from
-      json_to_recordset($4::json) as wanted ("category_id" bigint, "external_id" text, "name" text, "description" text, "sort_order" integer)
+      json_to_recordset($4::json) as wanted (
+        "category_id" bigint,
+        "external_id" text,
+        "name" text,
+        "description" text,
+        "sort_order" integer,
+        "hours" jsonb
+      )
     returning
       "new"."account_id" as "account_id",
       "new"."location_id" as "location_id",
@@ -4265,6 +8780,7 @@ with
               "new"."description" as "description",
               "new"."sort_order" as "sort_order",
               "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
               to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "new"."version" as "version"
@@ -4309,6 +8825,143 @@ with
           changed,
           unnest(event_types) as event_type
       ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  )
+select
+  "id",
+  "external_id"
+from
+  changed;
+
+-- menus.importMenu.insertGroups
+-- $1 account_id bigint
+-- $2 location_id bigint
+-- $3 rows json
+-- $4 request_id text
+with
+  changed as (
+    insert into
+      "modifier_group" (
+        "account_id",
+        "location_id",
+        "name",
+        "description",
+        "min_selections",
+        "max_selections",
+        "max_per_modifier",
+        "free_selections",
+        "external_id"
+      )
+    select
+      $1::bigint,
+      $2::bigint,
+      "name",
+      "description",
+      "min_selections",
+      "max_selections",
+      "max_per_modifier",
+      "free_selections",
+      "external_id"
+    from
+      json_to_recordset($3::json) as wanted (
+        "modifier_group_id" bigint,
+        "name" text,
+        "description" text,
+        "min_selections" integer,
+        "max_selections" integer,
+        "max_per_modifier" integer,
+        "free_selections" integer,
+        "external_id" text
+      )
+    returning
+      "new"."account_id" as "account_id",
+      "new"."location_id" as "location_id",
+      null::bigint as "menu_id",
+      'modifier_group:' || "new"."modifier_group_id" as "record",
+      array['modifier_group.created'] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."modifier_group_id" as "modifier_group_id",
+              "new"."location_id" as "location_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."min_selections" as "min_selections",
+              "new"."max_selections" as "max_selections",
+              "new"."max_per_modifier" as "max_per_modifier",
+              "new"."free_selections" as "free_selections",
+              "new"."external_id" as "external_id",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version"
+          ) as fields
+      ) as "resource",
+      null::json as "previous",
+      "new"."menu_ids" as "menu_ids",
+      "modifier_group"."modifier_group_id" as "id",
+      "modifier_group"."external_id" as "external_id"
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              $4::text as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
   )
 select
   "id",
@@ -4320,15 +8973,16 @@ from
 -- $1 account_id bigint
 -- $2 location_id bigint
 -- $3 menu_id bigint
--- $4 rows json
--- $5 request_id text
+-- $4 client_id text
+-- $5 rows json
+-- $6 request_id text
 with
   changed as (
     insert into
       "item" (
-        account_id,
-        location_id,
-        menu_id,
+        "account_id",
+        "location_id",
+        "menu_id",
         "category_id",
         "name",
         "description",
@@ -4339,7 +8993,13 @@ with
         "is_available",
         "unavailable_until",
         "sort_order",
-        "external_id"
+        "external_id",
+        "hours",
+        "modifier_groups",
+        "searchable",
+        "searchable_of",
+        "unavailable_since",
+        "unavailable_by"
       )
     select
       $1::bigint,
@@ -4355,9 +9015,19 @@ with
       "is_available",
       "unavailable_until",
       "sort_order",
-      "external_id"
+      "external_id",
+      "hours",
+      "modifier_groups",
+      search_text ("wanted"."name") || e'\n' || search_text ("wanted"."description"),
+      hashtextextended ("wanted"."name" || e'\n' || "wanted"."description", 0),
+      case
+        when not is_available then clock_timestamp()
+      end,
+      case
+        when not is_available then $4::text
+      end
     from
-      json_to_recordset($4::json) as wanted (
+      json_to_recordset($5::json) as wanted (
         "item_id" bigint,
         "category_id" bigint,
         "name" text,
@@ -4369,7 +9039,9 @@ with
         "is_available" boolean,
         "unavailable_until" timestamptz,
         "sort_order" integer,
-        "external_id" text
+        "external_id" text,
+        "hours" jsonb,
+        "modifier_groups" json
       )
     returning
       "new"."account_id" as "account_id",
@@ -4392,6 +9064,7 @@ with
               "new"."photo_url" as "photo_url",
               "new"."allergens" as "allergens",
               "new"."dietary_tags" as "dietary_tags",
+              "new"."modifier_groups" as "modifier_groups",
               (
                 "new"."is_available"
                 or coalesce("new"."unavailable_until" <= now(), false)
@@ -4399,12 +9072,28 @@ with
               "new"."sort_order" as "sort_order",
               to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
               to_char(
                 case
                   when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
                 end at time zone 'UTC',
                 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
               ) as "unavailable_until",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
               to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "new"."version" as "version"
           ) as fields
@@ -4412,6 +9101,188 @@ with
       null::json as "previous",
       "item"."item_id" as "id",
       "item"."external_id" as "external_id"
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              $6::text as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  )
+select
+  "id",
+  "external_id"
+from
+  changed;
+
+-- menus.importMenu.insertModifiers
+-- $1 account_id bigint
+-- $2 location_id bigint
+-- $3 client_id text
+-- $4 rows json
+-- $5 request_id text
+-- $6 stamp integer
+with
+  changed as (
+    insert into
+      "modifier" (
+        "account_id",
+        "location_id",
+        "name",
+        "description",
+        "price",
+        "is_available",
+        "unavailable_until",
+        "default_quantity",
+        "item_id",
+        "allergens",
+        "dietary_tags",
+        "sort_order",
+        "external_id",
+        "modifier_group_id",
+        "modifier_groups",
+        "unavailable_since",
+        "unavailable_by"
+      )
+    select
+      $1::bigint,
+      $2::bigint,
+      "name",
+      "description",
+      "price",
+      "is_available",
+      "unavailable_until",
+      "default_quantity",
+      "item_id",
+      "allergens",
+      "dietary_tags",
+      "sort_order",
+      "external_id",
+      "modifier_group_id",
+      "modifier_groups",
+      case
+        when not is_available then clock_timestamp()
+      end,
+      case
+        when not is_available then $3::text
+      end
+    from
+      json_to_recordset($4::json) as wanted (
+        "modifier_id" bigint,
+        "name" text,
+        "description" text,
+        "price" numeric,
+        "is_available" boolean,
+        "unavailable_until" timestamptz,
+        "default_quantity" integer,
+        "item_id" bigint,
+        "allergens" text[],
+        "dietary_tags" text[],
+        "sort_order" integer,
+        "external_id" text,
+        "modifier_group_id" bigint,
+        "modifier_groups" json
+      )
+    returning
+      "new"."account_id" as "account_id",
+      "new"."location_id" as "location_id",
+      null::bigint as "menu_id",
+      'modifier:' || "new"."modifier_id" as "record",
+      array['modifier.created'] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."modifier_id" as "modifier_id",
+              "new"."modifier_group_id" as "modifier_group_id",
+              "new"."location_id" as "location_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."price" as "price",
+              (
+                "new"."is_available"
+                or coalesce("new"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              to_char(
+                case
+                  when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              "new"."default_quantity" as "default_quantity",
+              "new"."item_id" as "item_id",
+              "new"."allergens" as "allergens",
+              "new"."dietary_tags" as "dietary_tags",
+              "new"."sort_order" as "sort_order",
+              "new"."external_id" as "external_id",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version",
+              "new"."modifier_groups" as "modifier_groups"
+          ) as fields
+      ) as "resource",
+      null::json as "previous",
+      "new"."modifier_group_id" as "modifier_group_id",
+      "modifier"."modifier_id" as "id",
+      "modifier"."external_id" as "external_id"
   ),
   recorded as (
     insert into
@@ -4448,6 +9319,121 @@ with
           changed,
           unnest(event_types) as event_type
       ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  ),
+  locked_groups as (
+    select
+      modifier_group_id,
+      account_id
+    from
+      modifier_group
+    where
+      modifier_group_id = any (
+        array(
+          select
+            modifier_group_id
+          from
+            changed
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            changed
+        )
+      )
+    order by
+      modifier_group_id
+    for no key update
+  ),
+  touched_groups as (
+    update modifier_group
+    set
+      content_version = content_version + 1,
+      stamp = $6::integer
+    where
+      modifier_group_id = any (
+        array(
+          select
+            modifier_group_id
+          from
+            locked_groups
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_groups
+        )
+      )
+    returning
+      account_id,
+      menu_ids
+  ),
+  locked_menus as (
+    select
+      menu_id,
+      account_id
+    from
+      menu
+    where
+      menu_id = any (
+        array(
+          select
+            unnest(menu_ids)
+          from
+            touched_groups
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            touched_groups
+        )
+      )
+    order by
+      menu_id
+    for no key update
+  ),
+  touched as (
+    update menu
+    set
+      content_version = content_version + 1,
+      stamp = $6::integer
+    where
+      menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            locked_menus
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_menus
+        )
+      )
   )
 select
   "id",
@@ -4456,36 +9442,233 @@ from
   changed;
 
 -- menus.importMenu.raiseContentVersion
--- $1 menu_id bigint
--- $2 account_id bigint
+-- $1 changes bigint
+-- $2 stamp integer
+-- $3 menu_id bigint
+-- $4 account_id bigint
 update "menu"
 set
-  "content_version" = menu.content_version + 1
+  "content_version" = menu.content_version + $1::bigint,
+  "stamp" = $2::integer
 where
-  "menu_id" = $1::bigint
-  and "account_id" = $2::bigint;
+  "menu_id" = $3::bigint
+  and "account_id" = $4::bigint;
+
+-- menus.importMenu.setUses
+-- $1 stamp integer
+-- $2 rows json
+-- $3 account_id bigint
+-- $4 menu_id bigint
+-- $5 request_id text
+with
+  changed as (
+    update "item"
+    set
+      "modifier_groups" = "wanted"."modifier_groups",
+      version = "item".version + 1,
+      stamp = $1::integer,
+      updated_at = clock_timestamp()
+    from
+      json_to_recordset($2::json) as wanted ("item_id" bigint, "modifier_groups" json)
+    where
+      "item"."item_id" = wanted."item_id"
+      and "item".account_id = $3::bigint
+      and "item".menu_id = $4::bigint
+    returning
+      "new"."account_id" as "account_id",
+      "new"."location_id" as "location_id",
+      "new"."menu_id" as "menu_id",
+      'item:' || "new"."item_id" as "record",
+      array['item.updated'] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."item_id" as "item_id",
+              "new"."category_id" as "category_id",
+              "new"."menu_id" as "menu_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."price" as "price",
+              "new"."photo_url" as "photo_url",
+              "new"."allergens" as "allergens",
+              "new"."dietary_tags" as "dietary_tags",
+              "new"."modifier_groups" as "modifier_groups",
+              (
+                "new"."is_available"
+                or coalesce("new"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              "new"."sort_order" as "sort_order",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
+              to_char(
+                case
+                  when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version"
+          ) as fields
+      ) as "resource",
+      changed_fields (
+        (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "old"."item_id" as "item_id",
+                "old"."category_id" as "category_id",
+                "old"."menu_id" as "menu_id",
+                "old"."name" as "name",
+                "old"."description" as "description",
+                "old"."price" as "price",
+                "old"."photo_url" as "photo_url",
+                "old"."allergens" as "allergens",
+                "old"."dietary_tags" as "dietary_tags",
+                "old"."modifier_groups" as "modifier_groups",
+                "old"."is_available" as "is_available",
+                "old"."sort_order" as "sort_order",
+                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                "old"."external_id" as "external_id",
+                "old"."hours" as "hours",
+                to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "old"."version" as "version"
+            ) as fields
+        ),
+        (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "new"."item_id" as "item_id",
+                "new"."category_id" as "category_id",
+                "new"."menu_id" as "menu_id",
+                "new"."name" as "name",
+                "new"."description" as "description",
+                "new"."price" as "price",
+                "new"."photo_url" as "photo_url",
+                "new"."allergens" as "allergens",
+                "new"."dietary_tags" as "dietary_tags",
+                "new"."modifier_groups" as "modifier_groups",
+                "new"."is_available" as "is_available",
+                "new"."sort_order" as "sort_order",
+                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                "new"."external_id" as "external_id",
+                "new"."hours" as "hours",
+                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "new"."version" as "version"
+            ) as fields
+        )
+      ) as "previous",
+      "item"."item_id" as "id"
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              $5::text as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  )
+select
+  "id"
+from
+  changed;
 
 -- menus.importMenu.updateCategories
--- $1 rows json
--- $2 menu_id bigint
+-- $1 stamp integer
+-- $2 rows json
 -- $3 account_id bigint
--- $4 request_id text
+-- $4 menu_id bigint
+-- $5 request_id text
 with
   changed as (
     update "category"
     set
-      "external_id" = wanted."external_id",
-      "name" = wanted."name",
-      "description" = wanted."description",
-      "sort_order" = wanted."sort_order",
+      "external_id" = "wanted"."external_id",
+      "name" = "wanted"."name",
+      "description" = "wanted"."description",
+      "sort_order" = "wanted"."sort_order",
+      "hours" = "wanted"."hours",
       version = "category".version + 1,
+      stamp = $1::integer,
       updated_at = clock_timestamp()
     from
-      json_to_recordset($1::json) as wanted ("category_id" bigint, "external_id" text, "name" text, "description" text, "sort_order" integer)
+      json_to_recordset($2::json) as wanted (
+        "category_id" bigint,
+        "external_id" text,
+        "name" text,
+        "description" text,
+        "sort_order" integer,
+        "hours" jsonb
+      )
     where
       "category"."category_id" = wanted."category_id"
-      and "category".menu_id = $2::bigint
       and "category".account_id = $3::bigint
+      and "category".menu_id = $4::bigint
     returning
       "new"."account_id" as "account_id",
       "new"."location_id" as "location_id",
@@ -4504,6 +9687,7 @@ with
               "new"."description" as "description",
               "new"."sort_order" as "sort_order",
               "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
               to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "new"."version" as "version"
@@ -4522,6 +9706,7 @@ with
                 "old"."description" as "description",
                 "old"."sort_order" as "sort_order",
                 "old"."external_id" as "external_id",
+                "old"."hours" as "hours",
                 to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                 to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
                 "old"."version" as "version"
@@ -4539,12 +9724,172 @@ with
                 "new"."description" as "description",
                 "new"."sort_order" as "sort_order",
                 "new"."external_id" as "external_id",
+                "new"."hours" as "hours",
                 to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                 to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
                 "new"."version" as "version"
             ) as fields
         )
-      ) as "previous"
+      ) as "previous",
+      "category"."category_id" as "id"
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              $5::text as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  )
+select
+  "id"
+from
+  changed;
+
+-- menus.importMenu.updateGroups
+-- $1 stamp integer
+-- $2 rows json
+-- $3 account_id bigint
+-- $4 request_id text
+with
+  changed as (
+    update "modifier_group"
+    set
+      "name" = "wanted"."name",
+      "description" = "wanted"."description",
+      "min_selections" = "wanted"."min_selections",
+      "max_selections" = "wanted"."max_selections",
+      "max_per_modifier" = "wanted"."max_per_modifier",
+      "free_selections" = "wanted"."free_selections",
+      "external_id" = "wanted"."external_id",
+      "content_version" = modifier_group.content_version + 1,
+      version = "modifier_group".version + 1,
+      stamp = $1::integer,
+      updated_at = clock_timestamp()
+    from
+      json_to_recordset($2::json) as wanted (
+        "modifier_group_id" bigint,
+        "name" text,
+        "description" text,
+        "min_selections" integer,
+        "max_selections" integer,
+        "max_per_modifier" integer,
+        "free_selections" integer,
+        "external_id" text
+      )
+    where
+      "modifier_group"."modifier_group_id" = wanted."modifier_group_id"
+      and "modifier_group".account_id = $3::bigint
+    returning
+      "new"."account_id" as "account_id",
+      "new"."location_id" as "location_id",
+      null::bigint as "menu_id",
+      'modifier_group:' || "new"."modifier_group_id" as "record",
+      array['modifier_group.updated'] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."modifier_group_id" as "modifier_group_id",
+              "new"."location_id" as "location_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."min_selections" as "min_selections",
+              "new"."max_selections" as "max_selections",
+              "new"."max_per_modifier" as "max_per_modifier",
+              "new"."free_selections" as "free_selections",
+              "new"."external_id" as "external_id",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version"
+          ) as fields
+      ) as "resource",
+      changed_fields (
+        (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "old"."modifier_group_id" as "modifier_group_id",
+                "old"."location_id" as "location_id",
+                "old"."name" as "name",
+                "old"."description" as "description",
+                "old"."min_selections" as "min_selections",
+                "old"."max_selections" as "max_selections",
+                "old"."max_per_modifier" as "max_per_modifier",
+                "old"."free_selections" as "free_selections",
+                "old"."external_id" as "external_id",
+                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "old"."version" as "version"
+            ) as fields
+        ),
+        (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "new"."modifier_group_id" as "modifier_group_id",
+                "new"."location_id" as "location_id",
+                "new"."name" as "name",
+                "new"."description" as "description",
+                "new"."min_selections" as "min_selections",
+                "new"."max_selections" as "max_selections",
+                "new"."max_per_modifier" as "max_per_modifier",
+                "new"."free_selections" as "free_selections",
+                "new"."external_id" as "external_id",
+                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "new"."version" as "version"
+            ) as fields
+        )
+      ) as "previous",
+      "new"."menu_ids" as "menu_ids",
+      "modifier_group"."modifier_group_id" as "id"
   ),
   recorded as (
     insert into
@@ -4581,36 +9926,131 @@ with
           changed,
           unnest(event_types) as event_type
       ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  ),
+  locked_menus as (
+    select
+      menu_id,
+      account_id
+    from
+      menu
+    where
+      menu_id = any (
+        array(
+          select
+            unnest(menu_ids)
+          from
+            changed
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            changed
+        )
+      )
+    order by
+      menu_id
+    for no key update
+  ),
+  touched as (
+    update menu
+    set
+      content_version = content_version + 1,
+      stamp = $1::integer
+    where
+      menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            locked_menus
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_menus
+        )
+      )
   )
 select
-  "record"
+  "id"
 from
   changed;
 
 -- menus.importMenu.updateItems
--- $1 rows json
--- $2 menu_id bigint
--- $3 account_id bigint
--- $4 request_id text
+-- $1 client_id text
+-- $2 stamp integer
+-- $3 rows json
+-- $4 account_id bigint
+-- $5 menu_id bigint
+-- $6 request_id text
 with
   changed as (
     update "item"
     set
-      "category_id" = wanted."category_id",
-      "name" = wanted."name",
-      "description" = wanted."description",
-      "price" = wanted."price",
-      "photo_url" = wanted."photo_url",
-      "allergens" = wanted."allergens",
-      "dietary_tags" = wanted."dietary_tags",
-      "is_available" = wanted."is_available",
-      "unavailable_until" = wanted."unavailable_until",
-      "sort_order" = wanted."sort_order",
-      "external_id" = wanted."external_id",
+      "category_id" = "wanted"."category_id",
+      "name" = "wanted"."name",
+      "description" = "wanted"."description",
+      "price" = case
+        when "item"."price" = wanted.price then "item"."price"
+        else wanted.price
+      end,
+      "photo_url" = "wanted"."photo_url",
+      "allergens" = "wanted"."allergens",
+      "dietary_tags" = "wanted"."dietary_tags",
+      "is_available" = "wanted"."is_available",
+      "unavailable_until" = "wanted"."unavailable_until",
+      "sort_order" = "wanted"."sort_order",
+      "external_id" = "wanted"."external_id",
+      "hours" = "wanted"."hours",
+      "unavailable_since" = case
+        when not wanted.is_available then case
+          when (
+            "item"."is_available"
+            or coalesce("item"."unavailable_until" <= now(), false)
+          ) then clock_timestamp()
+          else "item"."unavailable_since"
+        end
+      end,
+      "unavailable_by" = case
+        when not wanted.is_available then case
+          when (
+            "item"."is_available"
+            or coalesce("item"."unavailable_until" <= now(), false)
+          ) then $1::text
+          else "item"."unavailable_by"
+        end
+      end,
+      "searchable" = case
+        when ("item"."name", "item"."description") = (wanted.name, wanted.description) then "item"."searchable"
+        else search_text ("wanted"."name") || e'\n' || search_text ("wanted"."description")
+      end,
+      "searchable_of" = case
+        when ("item"."name", "item"."description") = (wanted.name, wanted.description) then "item"."searchable_of"
+        else hashtextextended ("wanted"."name" || e'\n' || "wanted"."description", 0)
+      end,
       version = "item".version + 1,
+      stamp = $2::integer,
       updated_at = clock_timestamp()
     from
-      json_to_recordset($1::json) as wanted (
+      json_to_recordset($3::json) as wanted (
         "item_id" bigint,
         "category_id" bigint,
         "name" text,
@@ -4622,12 +10062,13 @@ with
         "is_available" boolean,
         "unavailable_until" timestamptz,
         "sort_order" integer,
-        "external_id" text
+        "external_id" text,
+        "hours" jsonb
       )
     where
       "item"."item_id" = wanted."item_id"
-      and "item".menu_id = $2::bigint
-      and "item".account_id = $3::bigint
+      and "item".account_id = $4::bigint
+      and "item".menu_id = $5::bigint
     returning
       "new"."account_id" as "account_id",
       "new"."location_id" as "location_id",
@@ -4654,7 +10095,8 @@ with
               "old"."allergens",
               "old"."dietary_tags",
               "old"."sort_order",
-              "old"."external_id"
+              "old"."external_id",
+              "old"."hours"
             ) is distinct from (
               "new"."category_id",
               "new"."name",
@@ -4664,7 +10106,8 @@ with
               "new"."allergens",
               "new"."dietary_tags",
               "new"."sort_order",
-              "new"."external_id"
+              "new"."external_id",
+              "new"."hours"
             )
             or not (
               old.is_available <> new.is_available
@@ -4693,6 +10136,7 @@ with
               "new"."photo_url" as "photo_url",
               "new"."allergens" as "allergens",
               "new"."dietary_tags" as "dietary_tags",
+              "new"."modifier_groups" as "modifier_groups",
               (
                 "new"."is_available"
                 or coalesce("new"."unavailable_until" <= now(), false)
@@ -4700,12 +10144,28 @@ with
               "new"."sort_order" as "sort_order",
               to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
               to_char(
                 case
                   when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
                 end at time zone 'UTC',
                 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
               ) as "unavailable_until",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
               to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "new"."version" as "version"
           ) as fields
@@ -4727,10 +10187,12 @@ with
                   "old"."photo_url" as "photo_url",
                   "old"."allergens" as "allergens",
                   "old"."dietary_tags" as "dietary_tags",
+                  "old"."modifier_groups" as "modifier_groups",
                   "old"."is_available" as "is_available",
                   "old"."sort_order" as "sort_order",
                   to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                   "old"."external_id" as "external_id",
+                  "old"."hours" as "hours",
                   to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
                   to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
                   "old"."version" as "version"
@@ -4751,6 +10213,7 @@ with
                   "old"."photo_url" as "photo_url",
                   "old"."allergens" as "allergens",
                   "old"."dietary_tags" as "dietary_tags",
+                  "old"."modifier_groups" as "modifier_groups",
                   (
                     "old"."is_available"
                     or coalesce("old"."unavailable_until" <= now(), false)
@@ -4758,6 +10221,7 @@ with
                   "old"."sort_order" as "sort_order",
                   to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                   "old"."external_id" as "external_id",
+                  "old"."hours" as "hours",
                   to_char(
                     case
                       when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
@@ -4784,24 +10248,19 @@ with
                 "new"."photo_url" as "photo_url",
                 "new"."allergens" as "allergens",
                 "new"."dietary_tags" as "dietary_tags",
-                (
-                  "new"."is_available"
-                  or coalesce("new"."unavailable_until" <= now(), false)
-                ) as "is_available",
+                "new"."modifier_groups" as "modifier_groups",
+                "new"."is_available" as "is_available",
                 "new"."sort_order" as "sort_order",
                 to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                 "new"."external_id" as "external_id",
-                to_char(
-                  case
-                    when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
-                  end at time zone 'UTC',
-                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-                ) as "unavailable_until",
+                "new"."hours" as "hours",
+                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
                 to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
                 "new"."version" as "version"
             ) as fields
         )
-      ) as "previous"
+      ) as "previous",
+      "item"."item_id" as "id"
   ),
   recorded as (
     insert into
@@ -4826,7 +10285,7 @@ with
               "change"."menu_id" as "menu_id",
               "change"."resource" as "data",
               "change"."previous" as "previous",
-              $4::text as "request_id"
+              $6::text as "request_id"
           ) as fields
       )
     from
@@ -4838,32 +10297,47 @@ with
           changed,
           unnest(event_types) as event_type
       ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
   )
 select
-  "record"
+  "id"
 from
   changed;
 
 -- menus.importMenu.updateMenu
--- $1 rows json
--- $2 menu_id bigint
+-- $1 stamp integer
+-- $2 rows json
 -- $3 account_id bigint
--- $4 request_id text
+-- $4 menu_id bigint
+-- $5 request_id text
 with
   changed as (
     update "menu"
     set
-      "name" = wanted."name",
-      "description" = wanted."description",
-      "is_active" = wanted."is_active",
+      "name" = "wanted"."name",
+      "description" = "wanted"."description",
+      "is_active" = "wanted"."is_active",
+      "hours" = "wanted"."hours",
       version = "menu".version + 1,
+      stamp = $1::integer,
       updated_at = clock_timestamp()
     from
-      json_to_recordset($1::json) as wanted ("menu_id" bigint, "name" text, "description" text, "is_active" boolean)
+      json_to_recordset($2::json) as wanted ("menu_id" bigint, "name" text, "description" text, "is_active" boolean, "hours" jsonb)
     where
       "menu"."menu_id" = wanted."menu_id"
-      and "menu".menu_id = $2::bigint
       and "menu".account_id = $3::bigint
+      and "menu".menu_id = $4::bigint
     returning
       "new"."account_id" as "account_id",
       "new"."location_id" as "location_id",
@@ -4875,7 +10349,7 @@ with
             when old.is_active <> new.is_active then 'menu.toggled'
           end,
           case
-            when ("old"."name", "old"."description", "old"."sort_order", "old"."external_id") is distinct from ("new"."name", "new"."description", "new"."sort_order", "new"."external_id") then 'menu.updated'
+            when ("old"."name", "old"."description", "old"."sort_order", "old"."external_id", "old"."hours") is distinct from ("new"."name", "new"."description", "new"."sort_order", "new"."external_id", "new"."hours") then 'menu.updated'
           end
         ],
         null
@@ -4893,6 +10367,7 @@ with
               "new"."is_active" as "is_active",
               "new"."sort_order" as "sort_order",
               "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
               to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "new"."version" as "version"
@@ -4912,6 +10387,7 @@ with
                 "old"."is_active" as "is_active",
                 "old"."sort_order" as "sort_order",
                 "old"."external_id" as "external_id",
+                "old"."hours" as "hours",
                 to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                 to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
                 "old"."version" as "version"
@@ -4930,12 +10406,14 @@ with
                 "new"."is_active" as "is_active",
                 "new"."sort_order" as "sort_order",
                 "new"."external_id" as "external_id",
+                "new"."hours" as "hours",
                 to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                 to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
                 "new"."version" as "version"
             ) as fields
         )
-      ) as "previous"
+      ) as "previous",
+      "menu"."menu_id" as "id"
   ),
   recorded as (
     insert into
@@ -4960,7 +10438,7 @@ with
               "change"."menu_id" as "menu_id",
               "change"."resource" as "data",
               "change"."previous" as "previous",
-              $4::text as "request_id"
+              $5::text as "request_id"
           ) as fields
       )
     from
@@ -4972,9 +10450,436 @@ with
           changed,
           unnest(event_types) as event_type
       ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
   )
 select
-  "record"
+  "id"
+from
+  changed;
+
+-- menus.importMenu.updateModifiers
+-- $1 client_id text
+-- $2 stamp integer
+-- $3 rows json
+-- $4 account_id bigint
+-- $5 request_id text
+with
+  changed as (
+    update "modifier"
+    set
+      "name" = "wanted"."name",
+      "description" = "wanted"."description",
+      "price" = case
+        when "modifier"."price" = wanted.price then "modifier"."price"
+        else wanted.price
+      end,
+      "is_available" = "wanted"."is_available",
+      "unavailable_until" = "wanted"."unavailable_until",
+      "default_quantity" = "wanted"."default_quantity",
+      "item_id" = "wanted"."item_id",
+      "allergens" = "wanted"."allergens",
+      "dietary_tags" = "wanted"."dietary_tags",
+      "sort_order" = "wanted"."sort_order",
+      "external_id" = "wanted"."external_id",
+      "modifier_group_id" = "wanted"."modifier_group_id",
+      "modifier_groups" = "wanted"."modifier_groups",
+      "unavailable_since" = case
+        when not wanted.is_available then case
+          when (
+            "modifier"."is_available"
+            or coalesce("modifier"."unavailable_until" <= now(), false)
+          ) then clock_timestamp()
+          else "modifier"."unavailable_since"
+        end
+      end,
+      "unavailable_by" = case
+        when not wanted.is_available then case
+          when (
+            "modifier"."is_available"
+            or coalesce("modifier"."unavailable_until" <= now(), false)
+          ) then $1::text
+          else "modifier"."unavailable_by"
+        end
+      end,
+      version = "modifier".version + 1,
+      stamp = $2::integer,
+      updated_at = clock_timestamp()
+    from
+      json_to_recordset($3::json) as wanted (
+        "modifier_id" bigint,
+        "name" text,
+        "description" text,
+        "price" numeric,
+        "is_available" boolean,
+        "unavailable_until" timestamptz,
+        "default_quantity" integer,
+        "item_id" bigint,
+        "allergens" text[],
+        "dietary_tags" text[],
+        "sort_order" integer,
+        "external_id" text,
+        "modifier_group_id" bigint,
+        "modifier_groups" json
+      )
+    where
+      "modifier"."modifier_id" = wanted."modifier_id"
+      and "modifier".account_id = $4::bigint
+    returning
+      "new"."account_id" as "account_id",
+      "new"."location_id" as "location_id",
+      null::bigint as "menu_id",
+      'modifier:' || "new"."modifier_id" as "record",
+      array_remove(
+        array[
+          case
+            when (
+              old.is_available <> new.is_available
+              or (
+                "old"."is_available"
+                or coalesce("old"."unavailable_until" <= now(), false)
+              ) <> new.is_available
+            ) then 'modifier.toggled'
+          end,
+          case
+            when (
+              "old"."name",
+              "old"."description",
+              "old"."price",
+              "old"."default_quantity",
+              "old"."item_id",
+              "old"."allergens",
+              "old"."dietary_tags",
+              "old"."sort_order",
+              "old"."external_id"
+            ) is distinct from (
+              "new"."name",
+              "new"."description",
+              "new"."price",
+              "new"."default_quantity",
+              "new"."item_id",
+              "new"."allergens",
+              "new"."dietary_tags",
+              "new"."sort_order",
+              "new"."external_id"
+            )
+            or not (
+              old.is_available <> new.is_available
+              or (
+                "old"."is_available"
+                or coalesce("old"."unavailable_until" <= now(), false)
+              ) <> new.is_available
+            )
+            and old.unavailable_until is distinct from new.unavailable_until then 'modifier.updated'
+          end
+        ],
+        null
+      ) as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."modifier_id" as "modifier_id",
+              "new"."modifier_group_id" as "modifier_group_id",
+              "new"."location_id" as "location_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."price" as "price",
+              (
+                "new"."is_available"
+                or coalesce("new"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              to_char(
+                case
+                  when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              "new"."default_quantity" as "default_quantity",
+              "new"."item_id" as "item_id",
+              "new"."allergens" as "allergens",
+              "new"."dietary_tags" as "dietary_tags",
+              "new"."sort_order" as "sort_order",
+              "new"."external_id" as "external_id",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version",
+              "new"."modifier_groups" as "modifier_groups"
+          ) as fields
+      ) as "resource",
+      changed_fields (
+        case
+          when new.is_available then (
+            select
+              to_json(fields)
+            from
+              (
+                select
+                  "old"."modifier_id" as "modifier_id",
+                  "old"."modifier_group_id" as "modifier_group_id",
+                  "old"."location_id" as "location_id",
+                  "old"."name" as "name",
+                  "old"."description" as "description",
+                  "old"."price" as "price",
+                  "old"."is_available" as "is_available",
+                  to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+                  "old"."default_quantity" as "default_quantity",
+                  "old"."item_id" as "item_id",
+                  "old"."allergens" as "allergens",
+                  "old"."dietary_tags" as "dietary_tags",
+                  "old"."sort_order" as "sort_order",
+                  "old"."external_id" as "external_id",
+                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                  "old"."version" as "version",
+                  "old"."modifier_groups" as "modifier_groups"
+              ) as fields
+          )
+          else (
+            select
+              to_json(fields)
+            from
+              (
+                select
+                  "old"."modifier_id" as "modifier_id",
+                  "old"."modifier_group_id" as "modifier_group_id",
+                  "old"."location_id" as "location_id",
+                  "old"."name" as "name",
+                  "old"."description" as "description",
+                  "old"."price" as "price",
+                  (
+                    "old"."is_available"
+                    or coalesce("old"."unavailable_until" <= now(), false)
+                  ) as "is_available",
+                  to_char(
+                    case
+                      when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                    end at time zone 'UTC',
+                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                  ) as "unavailable_until",
+                  "old"."default_quantity" as "default_quantity",
+                  "old"."item_id" as "item_id",
+                  "old"."allergens" as "allergens",
+                  "old"."dietary_tags" as "dietary_tags",
+                  "old"."sort_order" as "sort_order",
+                  "old"."external_id" as "external_id",
+                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                  "old"."version" as "version",
+                  "old"."modifier_groups" as "modifier_groups"
+              ) as fields
+          )
+        end,
+        (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "new"."modifier_id" as "modifier_id",
+                "new"."modifier_group_id" as "modifier_group_id",
+                "new"."location_id" as "location_id",
+                "new"."name" as "name",
+                "new"."description" as "description",
+                "new"."price" as "price",
+                "new"."is_available" as "is_available",
+                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+                "new"."default_quantity" as "default_quantity",
+                "new"."item_id" as "item_id",
+                "new"."allergens" as "allergens",
+                "new"."dietary_tags" as "dietary_tags",
+                "new"."sort_order" as "sort_order",
+                "new"."external_id" as "external_id",
+                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "new"."version" as "version",
+                "new"."modifier_groups" as "modifier_groups"
+            ) as fields
+        )
+      ) as "previous",
+      "new"."modifier_group_id" as "modifier_group_id",
+      "modifier"."modifier_id" as "id"
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              $5::text as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  ),
+  locked_groups as (
+    select
+      modifier_group_id,
+      account_id
+    from
+      modifier_group
+    where
+      modifier_group_id = any (
+        array(
+          select
+            modifier_group_id
+          from
+            changed
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            changed
+        )
+      )
+    order by
+      modifier_group_id
+    for no key update
+  ),
+  touched_groups as (
+    update modifier_group
+    set
+      content_version = content_version + 1,
+      stamp = $2::integer
+    where
+      modifier_group_id = any (
+        array(
+          select
+            modifier_group_id
+          from
+            locked_groups
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_groups
+        )
+      )
+    returning
+      account_id,
+      menu_ids
+  ),
+  locked_menus as (
+    select
+      menu_id,
+      account_id
+    from
+      menu
+    where
+      menu_id = any (
+        array(
+          select
+            unnest(menu_ids)
+          from
+            touched_groups
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            touched_groups
+        )
+      )
+    order by
+      menu_id
+    for no key update
+  ),
+  touched as (
+    update menu
+    set
+      content_version = content_version + 1,
+      stamp = $2::integer
+    where
+      menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            locked_menus
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_menus
+        )
+      )
+  )
+select
+  "id"
 from
   changed;
 
@@ -4984,8 +10889,9 @@ from
 -- $3 after bigint
 -- $4 location_id bigint
 -- $5 is_active boolean
--- $6 limit bigint
--- Conditions that are there when given: location_id, is_active
+-- $6 updated_since timestamptz
+-- $7 limit bigint
+-- Conditions that are there when given: location_id, is_active, updated_since
 select
   "menu_id" as "id",
   (
@@ -5001,6 +10907,7 @@ select
           "menu"."is_active" as "is_active",
           "menu"."sort_order" as "sort_order",
           "menu"."external_id" as "external_id",
+          "menu"."hours" as "hours",
           to_char("menu"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
           to_char("menu"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
           "menu"."version" as "version"
@@ -5019,10 +10926,11 @@ where
   and "menu_id" > $3::bigint
   and "location_id" = $4::bigint
   and "is_active" = $5::boolean
+  and updated_at >= $6::timestamptz
 order by
   "menu_id"
 limit
-  $6::bigint;
+  $7::bigint;
 
 -- menus.lockCategories
 -- $1 menu_id bigint
@@ -5066,16 +10974,32 @@ select
 from
   "locked";
 
--- menus.lockMenu
+-- menus.lockMenus
 -- $1 menu_id bigint
--- $2 account_id bigint
+-- $2 groups bigint[]
+-- $3 account_id bigint
 select
   "menu_id"
 from
   "menu"
 where
-  "menu_id" = $1::bigint
-  and "account_id" = $2::bigint
+  menu_id = any (
+    array(
+      select
+        $1::bigint
+      union all
+      select
+        unnest(menu_ids)
+      from
+        modifier_group
+      where
+        modifier_group_id = any ($2::bigint[])
+        and account_id = $3::bigint
+    )
+  )
+  and "account_id" = $3::bigint
+order by
+  "menu_id"
 for no key update;
 
 -- menus.menuDetail
@@ -5090,7 +11014,261 @@ select
       or "menu"."location_id" = any ($2::bigint[])
     )
   ) as "within_reach",
-  '"' || "menu"."content_version" || '-' || (
+  (
+    select
+      to_json(fields)
+    from
+      (
+        select
+          (
+            select
+              to_json(fields)
+            from
+              (
+                select
+                  "menu"."menu_id" as "menu_id",
+                  "menu"."location_id" as "location_id",
+                  "menu"."name" as "name",
+                  "menu"."description" as "description",
+                  "menu"."is_active" as "is_active",
+                  "menu"."sort_order" as "sort_order",
+                  "menu"."external_id" as "external_id",
+                  "menu"."hours" as "hours",
+                  to_char("menu"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                  to_char("menu"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                  "menu"."version" as "version",
+                  (
+                    select
+                      coalesce(
+                        json_agg(
+                          (
+                            select
+                              to_json(fields)
+                            from
+                              (
+                                select
+                                  "category"."category_id" as "category_id",
+                                  "category"."menu_id" as "menu_id",
+                                  "category"."name" as "name",
+                                  "category"."description" as "description",
+                                  "category"."sort_order" as "sort_order",
+                                  "category"."external_id" as "external_id",
+                                  "category"."hours" as "hours",
+                                  to_char("category"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                                  to_char("category"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                                  "category"."version" as "version",
+                                  (
+                                    select
+                                      coalesce(
+                                        json_agg(
+                                          (
+                                            select
+                                              to_json(fields)
+                                            from
+                                              (
+                                                select
+                                                  "item"."item_id" as "item_id",
+                                                  "item"."category_id" as "category_id",
+                                                  "item"."menu_id" as "menu_id",
+                                                  "item"."name" as "name",
+                                                  "item"."description" as "description",
+                                                  "item"."price" as "price",
+                                                  "item"."photo_url" as "photo_url",
+                                                  "item"."allergens" as "allergens",
+                                                  "item"."dietary_tags" as "dietary_tags",
+                                                  "item"."modifier_groups" as "modifier_groups",
+                                                  (
+                                                    "item"."is_available"
+                                                    or coalesce("item"."unavailable_until" <= now(), false)
+                                                  ) as "is_available",
+                                                  "item"."sort_order" as "sort_order",
+                                                  to_char("item"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                                                  "item"."external_id" as "external_id",
+                                                  "item"."hours" as "hours",
+                                                  to_char(
+                                                    case
+                                                      when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
+                                                    end at time zone 'UTC',
+                                                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                                                  ) as "unavailable_until",
+                                                  to_char(
+                                                    case
+                                                      when not (
+                                                        "item"."is_available"
+                                                        or coalesce("item"."unavailable_until" <= now(), false)
+                                                      ) then "item"."unavailable_since"
+                                                    end at time zone 'UTC',
+                                                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                                                  ) as "unavailable_since",
+                                                  case
+                                                    when not (
+                                                      "item"."is_available"
+                                                      or coalesce("item"."unavailable_until" <= now(), false)
+                                                    ) then "item"."unavailable_by"
+                                                  end as "unavailable_by",
+                                                  to_char("item"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                                                  "item"."version" as "version"
+                                              ) as fields
+                                          )
+                                          order by
+                                            item.sort_order,
+                                            item.item_id
+                                        ),
+                                        '[]'
+                                      )
+                                    from
+                                      item
+                                    where
+                                      item.category_id = category.category_id
+                                  ) as "items"
+                              ) as fields
+                          )
+                          order by
+                            category.sort_order,
+                            category.category_id
+                        ),
+                        '[]'
+                      )
+                    from
+                      category
+                    where
+                      category.menu_id = menu.menu_id
+                  ) as "categories",
+                  (
+                    select
+                      coalesce(
+                        json_agg(
+                          (
+                            select
+                              to_json(fields)
+                            from
+                              (
+                                select
+                                  "modifier_group"."modifier_group_id" as "modifier_group_id",
+                                  "modifier_group"."location_id" as "location_id",
+                                  "modifier_group"."name" as "name",
+                                  "modifier_group"."description" as "description",
+                                  "modifier_group"."min_selections" as "min_selections",
+                                  "modifier_group"."max_selections" as "max_selections",
+                                  "modifier_group"."max_per_modifier" as "max_per_modifier",
+                                  "modifier_group"."free_selections" as "free_selections",
+                                  "modifier_group"."external_id" as "external_id",
+                                  to_char("modifier_group"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                                  to_char("modifier_group"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                                  "modifier_group"."version" as "version",
+                                  (
+                                    select
+                                      coalesce(
+                                        json_agg(
+                                          (
+                                            select
+                                              to_json(fields)
+                                            from
+                                              (
+                                                select
+                                                  "modifier"."modifier_id" as "modifier_id",
+                                                  "modifier"."modifier_group_id" as "modifier_group_id",
+                                                  "modifier"."location_id" as "location_id",
+                                                  "modifier"."name" as "name",
+                                                  "modifier"."description" as "description",
+                                                  "modifier"."price" as "price",
+                                                  (
+                                                    "modifier"."is_available"
+                                                    or coalesce("modifier"."unavailable_until" <= now(), false)
+                                                  ) as "is_available",
+                                                  to_char(
+                                                    case
+                                                      when not coalesce("modifier"."unavailable_until" <= now(), false) then "modifier"."unavailable_until"
+                                                    end at time zone 'UTC',
+                                                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                                                  ) as "unavailable_until",
+                                                  "modifier"."default_quantity" as "default_quantity",
+                                                  "modifier"."item_id" as "item_id",
+                                                  "modifier"."allergens" as "allergens",
+                                                  "modifier"."dietary_tags" as "dietary_tags",
+                                                  "modifier"."sort_order" as "sort_order",
+                                                  "modifier"."external_id" as "external_id",
+                                                  to_char(
+                                                    case
+                                                      when not (
+                                                        "modifier"."is_available"
+                                                        or coalesce("modifier"."unavailable_until" <= now(), false)
+                                                      ) then "modifier"."unavailable_since"
+                                                    end at time zone 'UTC',
+                                                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                                                  ) as "unavailable_since",
+                                                  case
+                                                    when not (
+                                                      "modifier"."is_available"
+                                                      or coalesce("modifier"."unavailable_until" <= now(), false)
+                                                    ) then "modifier"."unavailable_by"
+                                                  end as "unavailable_by",
+                                                  to_char("modifier"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                                                  to_char("modifier"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                                                  "modifier"."version" as "version",
+                                                  "modifier"."modifier_groups" as "modifier_groups"
+                                              ) as fields
+                                          )
+                                          order by
+                                            modifier.sort_order,
+                                            modifier.modifier_id
+                                        ),
+                                        '[]'
+                                      )
+                                    from
+                                      modifier
+                                    where
+                                      modifier.modifier_group_id = modifier_group.modifier_group_id
+                                      and modifier.account_id = modifier_group.account_id
+                                  ) as "modifiers"
+                              ) as fields
+                          )
+                          order by
+                            modifier_group.modifier_group_id
+                        ),
+                        '[]'
+                      )
+                    from
+                      (
+                        with recursive
+                          reached (modifier_group_id) as (
+                            select
+                              modifier_group_id
+                            from
+                              modifier_group_use as used
+                            where
+                              used.account_id = menu.account_id
+                              and used.menu_id = menu.menu_id
+                            union
+                            select
+                              used.modifier_group_id
+                            from
+                              reached
+                              join modifier_group_use as used on used.account_id = menu.account_id
+                              and used.user_group_id = reached.modifier_group_id
+                          )
+                        select
+                          modifier_group.*
+                        from
+                          reached
+                          cross join lateral (
+                            select
+                              *
+                            from
+                              modifier_group
+                            where
+                              modifier_group.modifier_group_id = reached.modifier_group_id
+                              and modifier_group.account_id = menu.account_id
+                            limit
+                              1
+                          ) as modifier_group
+                      ) as modifier_group
+                  ) as "modifier_groups"
+              ) as fields
+          ) as "data"
+      ) as fields
+  ) as "body",
+  '"' || "menu"."content_version" || '-' || to_hex("menu"."stamp") || '-' || (
     select
       count(*)
     from
@@ -5098,104 +11276,28 @@ select
     where
       item.menu_id = "menu"."menu_id"
       and item.unavailable_until <= now()
-  ) || '"' as "etag",
-  (
-    select
-      to_json(fields)
-    from
-      (
-        select
-          "menu"."menu_id" as "menu_id",
-          "menu"."location_id" as "location_id",
-          "menu"."name" as "name",
-          "menu"."description" as "description",
-          "menu"."is_active" as "is_active",
-          "menu"."sort_order" as "sort_order",
-          "menu"."external_id" as "external_id",
-          to_char("menu"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-          to_char("menu"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-          "menu"."version" as "version",
-          (
-            select
-              coalesce(
-                json_agg(
-                  (
-                    select
-                      to_json(fields)
-                    from
-                      (
-                        select
-                          "category"."category_id" as "category_id",
-                          "category"."menu_id" as "menu_id",
-                          "category"."name" as "name",
-                          "category"."description" as "description",
-                          "category"."sort_order" as "sort_order",
-                          "category"."external_id" as "external_id",
-                          to_char("category"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                          to_char("category"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                          "category"."version" as "version",
-                          (
-                            select
-                              coalesce(
-                                json_agg(
-                                  (
-                                    select
-                                      to_json(fields)
-                                    from
-                                      (
-                                        select
-                                          "item"."item_id" as "item_id",
-                                          "item"."category_id" as "category_id",
-                                          "item"."menu_id" as "menu_id",
-                                          "item"."name" as "name",
-                                          "item"."description" as "description",
-                                          "item"."price" as "price",
-                                          "item"."photo_url" as "photo_url",
-                                          "item"."allergens" as "allergens",
-                                          "item"."dietary_tags" as "dietary_tags",
-                                          (
-                                            "item"."is_available"
-                                            or coalesce("item"."unavailable_until" <= now(), false)
-                                          ) as "is_available",
-                                          "item"."sort_order" as "sort_order",
-                                          to_char("item"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                                          "item"."external_id" as "external_id",
-                                          to_char(
-                                            case
-                                              when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
-                                            end at time zone 'UTC',
-                                            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-                                          ) as "unavailable_until",
-                                          to_char("item"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                                          "item"."version" as "version"
-                                      ) as fields
-                                  )
-                                  order by
-                                    item.sort_order,
-                                    item.item_id
-                                ),
-                                '[]'
-                              )
-                            from
-                              item
-                            where
-                              item.category_id = category.category_id
-                          ) as "items"
-                      ) as fields
-                  )
-                  order by
-                    category.sort_order,
-                    category.category_id
-                ),
-                '[]'
-              )
-            from
-              category
-            where
-              category.menu_id = menu.menu_id
-          ) as "categories"
-      ) as fields
-  ) as "resource"
+  ) || coalesce(
+    '-' || (
+      select
+        md5(
+          string_agg(
+            modifier.modifier_id::text,
+            ' '
+            order by
+              modifier.modifier_id
+          )
+        )
+      from
+        modifier
+        join modifier_group using (modifier_group_id, account_id)
+      where
+        modifier.account_id = "menu"."account_id"
+        and modifier.location_id = "menu"."location_id"
+        and modifier.unavailable_until <= now()
+        and "menu"."menu_id" = any (modifier_group.menu_ids)
+    ),
+    ''
+  ) || '"' as "etag"
 from
   "menu"
 where
@@ -5213,7 +11315,7 @@ select
       or "menu"."location_id" = any ($2::bigint[])
     )
   ) as "within_reach",
-  '"' || "menu"."content_version" || '-' || (
+  '"' || "menu"."content_version" || '-' || to_hex("menu"."stamp") || '-' || (
     select
       count(*)
     from
@@ -5221,16 +11323,394 @@ select
     where
       item.menu_id = "menu"."menu_id"
       and item.unavailable_until <= now()
+  ) || coalesce(
+    '-' || (
+      select
+        md5(
+          string_agg(
+            modifier.modifier_id::text,
+            ' '
+            order by
+              modifier.modifier_id
+          )
+        )
+      from
+        modifier
+        join modifier_group using (modifier_group_id, account_id)
+      where
+        modifier.account_id = "menu"."account_id"
+        and modifier.location_id = "menu"."location_id"
+        and modifier.unavailable_until <= now()
+        and "menu"."menu_id" = any (modifier_group.menu_ids)
+    ),
+    ''
   ) || '"' as "etag"
 from
   "menu"
 where
   ("menu"."menu_id" = $3::bigint);
 
+-- menus.menuETag.several
+-- $1 ids bigint[]
+-- $2 account_id bigint
+-- $3 location_ids bigint[]
+select
+  found.*
+from
+  unnest($1::bigint[]) as wanted (id)
+  cross join lateral (
+    select
+      (
+        "menu"."account_id" = $2::bigint
+        and (
+          $3::bigint[] is null
+          or "menu"."location_id" = any ($3::bigint[])
+        )
+      ) as "within_reach",
+      '"' || "menu"."content_version" || '-' || to_hex("menu"."stamp") || '-' || (
+        select
+          count(*)
+        from
+          item
+        where
+          item.menu_id = "menu"."menu_id"
+          and item.unavailable_until <= now()
+      ) || coalesce(
+        '-' || (
+          select
+            md5(
+              string_agg(
+                modifier.modifier_id::text,
+                ' '
+                order by
+                  modifier.modifier_id
+              )
+            )
+          from
+            modifier
+            join modifier_group using (modifier_group_id, account_id)
+          where
+            modifier.account_id = "menu"."account_id"
+            and modifier.location_id = "menu"."location_id"
+            and modifier.unavailable_until <= now()
+            and "menu"."menu_id" = any (modifier_group.menu_ids)
+        ),
+        ''
+      ) || '"' as "etag",
+      "menu"."menu_id"
+    from
+      "menu"
+    where
+      "menu"."menu_id" = wanted.id
+    limit
+      1
+  ) as found;
+
+-- menus.places
+-- $1 menu_id bigint
+select
+  '"' || "menu"."content_version" || '-' || to_hex("menu"."stamp") || '-' || (
+    select
+      count(*)
+    from
+      item
+    where
+      item.menu_id = "menu"."menu_id"
+      and item.unavailable_until <= now()
+  ) || coalesce(
+    '-' || (
+      select
+        md5(
+          string_agg(
+            modifier.modifier_id::text,
+            ' '
+            order by
+              modifier.modifier_id
+          )
+        )
+      from
+        modifier
+        join modifier_group using (modifier_group_id, account_id)
+      where
+        modifier.account_id = "menu"."account_id"
+        and modifier.location_id = "menu"."location_id"
+        and modifier.unavailable_until <= now()
+        and "menu"."menu_id" = any (modifier_group.menu_ids)
+    ),
+    ''
+  ) || '"' as "etag",
+  (
+    select
+      coalesce(
+        json_agg(
+          json_build_array(category_id, json_build_object('sort_order', sort_order))
+          order by
+            sort_order,
+            category_id
+        ),
+        '[]'
+      )
+    from
+      category
+    where
+      category.menu_id = menu.menu_id
+  ) as "categories",
+  (
+    select
+      coalesce(
+        json_agg(
+          json_build_array(item_id, json_build_object('category_id', category_id, 'sort_order', sort_order))
+          order by
+            sort_order,
+            item_id
+        ),
+        '[]'
+      )
+    from
+      item
+    where
+      item.menu_id = menu.menu_id
+  ) as "items"
+from
+  "menu"
+where
+  ("menu"."menu_id" = $1::bigint);
+
+-- menus.priceSelection
+-- $1 item_ids bigint[]
+-- $2 account_id bigint
+-- $3 location_ids bigint[]
+-- $4 modifier_ids bigint[]
+select
+  floor(
+    extract(
+      epoch
+      from
+        now()
+    ) * 1000
+  ) as now,
+  (
+    select
+      coalesce(json_agg(found.*), '[]')
+    from
+      unnest(
+        (
+          select
+            $1::bigint[]
+        )
+      ) as wanted (id)
+      cross join lateral (
+        select
+          item.item_id,
+          item.menu_id,
+          (
+            "item"."account_id" = $2::bigint
+            and (
+              $3::bigint[] is null
+              or "item"."location_id" = any ($3::bigint[])
+            )
+          ) as within_reach,
+          ("item"."price" * 1000)::bigint as price,
+          item.modifier_groups,
+          location.currency,
+          (
+            select
+              to_json(fields)
+            from
+              (
+                select
+                  menu.menu_id as "menu_id",
+                  location.timezone as "timezone",
+                  menu.is_active as "is_active",
+                  location.hours as "location_hours",
+                  menu.hours as "menu_hours",
+                  case
+                    when category.hours is null then '[]'
+                    else json_build_array(json_build_array(category.category_id, category.hours))
+                  end as "category_hours",
+                  json_build_array(
+                    json_build_array(
+                      item.item_id,
+                      item.category_id,
+                      item.hours,
+                      case
+                        when not "item"."is_available" then json_build_object(
+                          'until',
+                          floor(
+                            extract(
+                              epoch
+                              from
+                                "item"."unavailable_until"
+                            ) * 1000
+                          ),
+                          'since',
+                          to_char("item"."unavailable_since" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                          'by',
+                          "item"."unavailable_by"
+                        )
+                      end,
+                      '[]'::json
+                    )
+                  ) as "items",
+                  '[]'::json as "modifier_groups"
+              ) as fields
+          ) as rules
+        from
+          item
+          join category on (category.category_id, category.account_id) = (item.category_id, item.account_id)
+          join menu on (menu.menu_id, menu.account_id) = (item.menu_id, item.account_id)
+          join location on (location.location_id, location.account_id) = (item.location_id, item.account_id)
+        where
+          item.item_id = wanted.id
+        limit
+          1
+      ) as found
+  ) as items,
+  (
+    select
+      coalesce(
+        json_agg(
+          (
+            select
+              to_json(fields)
+            from
+              (
+                select
+                  modifier.modifier_id as "modifier_id",
+                  modifier.modifier_group_id as "modifier_group_id",
+                  modifier.name as "name",
+                  ("modifier"."price" * 1000)::bigint as "price",
+                  modifier.modifier_groups as "modifier_groups",
+                  case
+                    when not "modifier"."is_available" then json_build_object(
+                      'until',
+                      floor(
+                        extract(
+                          epoch
+                          from
+                            "modifier"."unavailable_until"
+                        ) * 1000
+                      ),
+                      'since',
+                      to_char("modifier"."unavailable_since" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                      'by',
+                      "modifier"."unavailable_by"
+                    )
+                  end as "absence",
+                  case
+                    when modifier.item_id is not null then coalesce(
+                      (
+                        select
+                          coalesce(
+                            case
+                              when not "stood"."is_available" then json_build_object(
+                                'until',
+                                floor(
+                                  extract(
+                                    epoch
+                                    from
+                                      "stood"."unavailable_until"
+                                  ) * 1000
+                                ),
+                                'since',
+                                to_char("stood"."unavailable_since" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                                'by',
+                                "stood"."unavailable_by"
+                              )
+                            end,
+                            'null'
+                          )
+                        from
+                          item as stood
+                        where
+                          stood.item_id = modifier.item_id
+                          and stood.account_id = modifier.account_id
+                      ),
+                      json_build_object('until', null, 'since', null, 'by', null)
+                    )
+                  end as "item_absence"
+              ) as fields
+          )
+        ),
+        '[]'
+      )
+    from
+      modifier
+    where
+      modifier.account_id = $2::bigint
+      and modifier.modifier_id = any (
+        (
+          (
+            select
+              $4::bigint[]
+          )
+        )::bigint[]
+      )
+  ) as modifiers,
+  (
+    select
+      coalesce(
+        json_agg(
+          (
+            select
+              to_json(fields)
+            from
+              (
+                select
+                  own.modifier_group_id as "modifier_group_id",
+                  own.min_selections as "min_selections",
+                  own.max_selections as "max_selections",
+                  own.max_per_modifier as "max_per_modifier",
+                  own.free_selections as "free_selections"
+              ) as fields
+          )
+        ),
+        '[]'
+      )
+    from
+      modifier_group as own
+    where
+      own.account_id = $2::bigint
+      and own.modifier_group_id = any (
+        array(
+          select
+            modifier_group_id
+          from
+            modifier_group_use
+          where
+            account_id = $2::bigint
+            and item_id = any (
+              (
+                (
+                  select
+                    $1::bigint[]
+                )
+              )::bigint[]
+            )
+          union all
+          select
+            modifier_group_id
+          from
+            modifier_group_use
+          where
+            account_id = $2::bigint
+            and modifier_id = any (
+              (
+                (
+                  select
+                    $4::bigint[]
+                )
+              )::bigint[]
+            )
+        )
+      )
+  ) as groups;
+
 -- menus.readStored
 -- $1 account_id bigint
 -- $2 location_ids bigint[]
--- $3 menu_id bigint
+-- $3 groups text
+-- $4 menu_id bigint
 select
   (
     "menu"."account_id" = $1::bigint
@@ -5240,7 +11720,15 @@ select
     )
   ) as "within_reach",
   "location_id",
-  '"' || "menu"."content_version" || '-' || (
+  (
+    select
+      currency
+    from
+      location
+    where
+      (location_id, account_id) = ("menu"."location_id", "menu"."account_id")
+  ) as "currency",
+  '"' || "menu"."content_version" || '-' || to_hex("menu"."stamp") || '-' || (
     select
       count(*)
     from
@@ -5248,6 +11736,27 @@ select
     where
       item.menu_id = "menu"."menu_id"
       and item.unavailable_until <= now()
+  ) || coalesce(
+    '-' || (
+      select
+        md5(
+          string_agg(
+            modifier.modifier_id::text,
+            ' '
+            order by
+              modifier.modifier_id
+          )
+        )
+      from
+        modifier
+        join modifier_group using (modifier_group_id, account_id)
+      where
+        modifier.account_id = "menu"."account_id"
+        and modifier.location_id = "menu"."location_id"
+        and modifier.unavailable_until <= now()
+        and "menu"."menu_id" = any (modifier_group.menu_ids)
+    ),
+    ''
   ) || '"' as "etag",
   (
     select
@@ -5257,7 +11766,8 @@ select
         select
           "menu"."name" as "name",
           "menu"."description" as "description",
-          "menu"."is_active" as "is_active"
+          "menu"."is_active" as "is_active",
+          "menu"."hours" as "hours"
       ) as fields
   ) as "menu",
   (
@@ -5274,7 +11784,8 @@ select
                   "category"."name" as "name",
                   "category"."description" as "description",
                   "category"."sort_order" as "sort_order",
-                  "category"."external_id" as "external_id"
+                  "category"."external_id" as "external_id",
+                  "category"."hours" as "hours"
               ) as fields
           )
           order by
@@ -5306,12 +11817,14 @@ select
                   "item"."photo_url" as "photo_url",
                   "item"."allergens" as "allergens",
                   "item"."dietary_tags" as "dietary_tags",
+                  "item"."modifier_groups" as "modifier_groups",
                   (
                     "item"."is_available"
                     or coalesce("item"."unavailable_until" <= now(), false)
                   ) as "is_available",
                   "item"."sort_order" as "sort_order",
                   "item"."external_id" as "external_id",
+                  "item"."hours" as "hours",
                   to_char(
                     case
                       when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
@@ -5330,32 +11843,289 @@ select
       item
     where
       item.menu_id = menu.menu_id
-  ) as "items"
+  ) as "items",
+  case $3::text
+    when 'of the menu' then (
+      select
+        coalesce(
+          json_agg(
+            (
+              select
+                to_json(fields)
+              from
+                (
+                  select
+                    "modifier_group"."modifier_group_id" as "modifier_group_id",
+                    "modifier_group"."location_id" as "location_id",
+                    "modifier_group"."name" as "name",
+                    "modifier_group"."description" as "description",
+                    "modifier_group"."min_selections" as "min_selections",
+                    "modifier_group"."max_selections" as "max_selections",
+                    "modifier_group"."max_per_modifier" as "max_per_modifier",
+                    "modifier_group"."free_selections" as "free_selections",
+                    "modifier_group"."external_id" as "external_id",
+                    to_char("modifier_group"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                    to_char("modifier_group"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                    "modifier_group"."version" as "version",
+                    (
+                      select
+                        coalesce(
+                          json_agg(
+                            (
+                              select
+                                to_json(fields)
+                              from
+                                (
+                                  select
+                                    "modifier"."modifier_id" as "modifier_id",
+                                    "modifier"."modifier_group_id" as "modifier_group_id",
+                                    "modifier"."location_id" as "location_id",
+                                    "modifier"."name" as "name",
+                                    "modifier"."description" as "description",
+                                    "modifier"."price" as "price",
+                                    (
+                                      "modifier"."is_available"
+                                      or coalesce("modifier"."unavailable_until" <= now(), false)
+                                    ) as "is_available",
+                                    to_char(
+                                      case
+                                        when not coalesce("modifier"."unavailable_until" <= now(), false) then "modifier"."unavailable_until"
+                                      end at time zone 'UTC',
+                                      'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                                    ) as "unavailable_until",
+                                    "modifier"."default_quantity" as "default_quantity",
+                                    "modifier"."item_id" as "item_id",
+                                    "modifier"."allergens" as "allergens",
+                                    "modifier"."dietary_tags" as "dietary_tags",
+                                    "modifier"."sort_order" as "sort_order",
+                                    "modifier"."external_id" as "external_id",
+                                    to_char(
+                                      case
+                                        when not (
+                                          "modifier"."is_available"
+                                          or coalesce("modifier"."unavailable_until" <= now(), false)
+                                        ) then "modifier"."unavailable_since"
+                                      end at time zone 'UTC',
+                                      'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                                    ) as "unavailable_since",
+                                    case
+                                      when not (
+                                        "modifier"."is_available"
+                                        or coalesce("modifier"."unavailable_until" <= now(), false)
+                                      ) then "modifier"."unavailable_by"
+                                    end as "unavailable_by",
+                                    to_char("modifier"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                                    to_char("modifier"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                                    "modifier"."version" as "version",
+                                    "modifier"."modifier_groups" as "modifier_groups"
+                                ) as fields
+                            )
+                            order by
+                              modifier.sort_order,
+                              modifier.modifier_id
+                          ),
+                          '[]'
+                        )
+                      from
+                        modifier
+                      where
+                        modifier.modifier_group_id = modifier_group.modifier_group_id
+                        and modifier.account_id = modifier_group.account_id
+                    ) as "modifiers"
+                ) as fields
+            )
+            order by
+              modifier_group.modifier_group_id
+          ),
+          '[]'
+        )
+      from
+        (
+          with recursive
+            reached (modifier_group_id) as (
+              select
+                modifier_group_id
+              from
+                modifier_group_use as used
+              where
+                used.account_id = menu.account_id
+                and used.menu_id = menu.menu_id
+              union
+              select
+                used.modifier_group_id
+              from
+                reached
+                join modifier_group_use as used on used.account_id = menu.account_id
+                and used.user_group_id = reached.modifier_group_id
+            )
+          select
+            modifier_group.*
+          from
+            reached
+            cross join lateral (
+              select
+                *
+              from
+                modifier_group
+              where
+                modifier_group.modifier_group_id = reached.modifier_group_id
+                and modifier_group.account_id = menu.account_id
+              limit
+                1
+            ) as modifier_group
+        ) as modifier_group
+    )
+    when 'of the location' then (
+      select
+        coalesce(
+          json_agg(
+            (
+              select
+                to_json(fields)
+              from
+                (
+                  select
+                    "modifier_group"."modifier_group_id" as "modifier_group_id",
+                    "modifier_group"."location_id" as "location_id",
+                    "modifier_group"."name" as "name",
+                    "modifier_group"."description" as "description",
+                    "modifier_group"."min_selections" as "min_selections",
+                    "modifier_group"."max_selections" as "max_selections",
+                    "modifier_group"."max_per_modifier" as "max_per_modifier",
+                    "modifier_group"."free_selections" as "free_selections",
+                    "modifier_group"."external_id" as "external_id",
+                    to_char("modifier_group"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                    to_char("modifier_group"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                    "modifier_group"."version" as "version",
+                    (
+                      select
+                        coalesce(
+                          json_agg(
+                            (
+                              select
+                                to_json(fields)
+                              from
+                                (
+                                  select
+                                    "modifier"."modifier_id" as "modifier_id",
+                                    "modifier"."modifier_group_id" as "modifier_group_id",
+                                    "modifier"."location_id" as "location_id",
+                                    "modifier"."name" as "name",
+                                    "modifier"."description" as "description",
+                                    "modifier"."price" as "price",
+                                    (
+                                      "modifier"."is_available"
+                                      or coalesce("modifier"."unavailable_until" <= now(), false)
+                                    ) as "is_available",
+                                    to_char(
+                                      case
+                                        when not coalesce("modifier"."unavailable_until" <= now(), false) then "modifier"."unavailable_until"
+                                      end at time zone 'UTC',
+                                      'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                                    ) as "unavailable_until",
+                                    "modifier"."default_quantity" as "default_quantity",
+                                    "modifier"."item_id" as "item_id",
+                                    "modifier"."allergens" as "allergens",
+                                    "modifier"."dietary_tags" as "dietary_tags",
+                                    "modifier"."sort_order" as "sort_order",
+                                    "modifier"."external_id" as "external_id",
+                                    to_char(
+                                      case
+                                        when not (
+                                          "modifier"."is_available"
+                                          or coalesce("modifier"."unavailable_until" <= now(), false)
+                                        ) then "modifier"."unavailable_since"
+                                      end at time zone 'UTC',
+                                      'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                                    ) as "unavailable_since",
+                                    case
+                                      when not (
+                                        "modifier"."is_available"
+                                        or coalesce("modifier"."unavailable_until" <= now(), false)
+                                      ) then "modifier"."unavailable_by"
+                                    end as "unavailable_by",
+                                    to_char("modifier"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                                    to_char("modifier"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                                    "modifier"."version" as "version",
+                                    "modifier"."modifier_groups" as "modifier_groups"
+                                ) as fields
+                            )
+                            order by
+                              modifier.sort_order,
+                              modifier.modifier_id
+                          ),
+                          '[]'
+                        )
+                      from
+                        modifier
+                      where
+                        modifier.modifier_group_id = modifier_group.modifier_group_id
+                        and modifier.account_id = modifier_group.account_id
+                    ) as "modifiers"
+                ) as fields
+            )
+            order by
+              modifier_group.modifier_group_id
+          ),
+          '[]'
+        )
+      from
+        modifier_group
+      where
+        modifier_group.account_id = menu.account_id
+        and modifier_group.location_id = menu.location_id
+    )
+    else '[]'
+  end as "groups",
+  case $3::text
+    when 'of the location' then (
+      select
+        coalesce(json_agg(numbers), '[]')
+      from
+        (
+          select distinct
+            used.modifier_group_id,
+            used.min_selections,
+            used.max_selections
+          from
+            modifier_group as own
+            join modifier_group_use as used using (account_id, modifier_group_id)
+          where
+            own.account_id = menu.account_id
+            and own.location_id = menu.location_id
+            and used.menu_id <> menu.menu_id
+            and coalesce(used.min_selections, used.max_selections) is not null
+        ) as numbers
+    )
+    else '[]'
+  end as "other_numbers"
 from
   "menu"
 where
-  ("menu"."menu_id" = $3::bigint);
+  ("menu"."menu_id" = $4::bigint);
 
 -- menus.reorderMenu
--- $1 category_ids bigint[]
--- $2 category_orders integer[]
--- $3 account_id bigint
--- $4 item_ids bigint[]
--- $5 item_categories bigint[]
--- $6 item_orders integer[]
--- $7 request_id text
+-- $1 stamp integer
+-- $2 category_ids bigint[]
+-- $3 category_orders integer[]
+-- $4 account_id bigint
+-- $5 item_ids bigint[]
+-- $6 item_categories bigint[]
+-- $7 item_orders integer[]
+-- $8 request_id text
 with
   "change_1" as (
     update "category"
     set
       "sort_order" = place.sort_order,
-      "version" = category.version + 1,
+      "version" = "category"."version" + 1,
+      "stamp" = $1::integer,
       "updated_at" = clock_timestamp()
     from
-      unnest($1::bigint[], $2::integer[]) as place (category_id, sort_order)
+      unnest($2::bigint[], $3::integer[]) as place (category_id, sort_order)
     where
       category.category_id = place.category_id
-      and category.account_id = $3::bigint
+      and category.account_id = $4::bigint
     returning
       "new"."account_id" as "account_id",
       "new"."location_id" as "location_id",
@@ -5374,6 +12144,7 @@ with
               "new"."description" as "description",
               "new"."sort_order" as "sort_order",
               "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
               to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "new"."version" as "version"
@@ -5392,6 +12163,7 @@ with
                 "old"."description" as "description",
                 "old"."sort_order" as "sort_order",
                 "old"."external_id" as "external_id",
+                "old"."hours" as "hours",
                 to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                 to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
                 "old"."version" as "version"
@@ -5409,6 +12181,7 @@ with
                 "new"."description" as "description",
                 "new"."sort_order" as "sort_order",
                 "new"."external_id" as "external_id",
+                "new"."hours" as "hours",
                 to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                 to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
                 "new"."version" as "version"
@@ -5421,13 +12194,14 @@ with
     set
       "category_id" = place.category_id,
       "sort_order" = place.sort_order,
-      "version" = item.version + 1,
+      "version" = "item"."version" + 1,
+      "stamp" = $1::integer,
       "updated_at" = clock_timestamp()
     from
-      unnest($4::bigint[], $5::bigint[], $6::integer[]) as place (item_id, category_id, sort_order)
+      unnest($5::bigint[], $6::bigint[], $7::integer[]) as place (item_id, category_id, sort_order)
     where
       item.item_id = place.item_id
-      and item.account_id = $3::bigint
+      and item.account_id = $4::bigint
     returning
       "new"."account_id" as "account_id",
       "new"."location_id" as "location_id",
@@ -5449,6 +12223,7 @@ with
               "new"."photo_url" as "photo_url",
               "new"."allergens" as "allergens",
               "new"."dietary_tags" as "dietary_tags",
+              "new"."modifier_groups" as "modifier_groups",
               (
                 "new"."is_available"
                 or coalesce("new"."unavailable_until" <= now(), false)
@@ -5456,12 +12231,28 @@ with
               "new"."sort_order" as "sort_order",
               to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
               to_char(
                 case
                   when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
                 end at time zone 'UTC',
                 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
               ) as "unavailable_until",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
               to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "new"."version" as "version"
           ) as fields
@@ -5482,10 +12273,12 @@ with
                 "old"."photo_url" as "photo_url",
                 "old"."allergens" as "allergens",
                 "old"."dietary_tags" as "dietary_tags",
+                "old"."modifier_groups" as "modifier_groups",
                 "old"."is_available" as "is_available",
                 "old"."sort_order" as "sort_order",
                 to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                 "old"."external_id" as "external_id",
+                "old"."hours" as "hours",
                 to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
                 to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
                 "old"."version" as "version"
@@ -5506,10 +12299,12 @@ with
                 "new"."photo_url" as "photo_url",
                 "new"."allergens" as "allergens",
                 "new"."dietary_tags" as "dietary_tags",
+                "new"."modifier_groups" as "modifier_groups",
                 "new"."is_available" as "is_available",
                 "new"."sort_order" as "sort_order",
                 to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                 "new"."external_id" as "external_id",
+                "new"."hours" as "hours",
                 to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
                 to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
                 "new"."version" as "version"
@@ -5551,7 +12346,7 @@ with
               "change"."menu_id" as "menu_id",
               "change"."resource" as "data",
               "change"."previous" as "previous",
-              $7::text as "request_id"
+              $8::text as "request_id"
           ) as fields
       )
     from
@@ -5563,11 +12358,24 @@ with
           changed,
           unnest(event_types) as event_type
       ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
   ),
   touched as (
     update menu
     set
-      content_version = content_version + 1
+      content_version = content_version + 1,
+      stamp = $1::integer
     where
       menu_id = any (
         array(
@@ -5609,33 +12417,35 @@ where
   ("menu"."menu_id" = $3::bigint);
 
 -- menus.toggleMenu
--- $1 menu_id bigint
--- $2 account_id bigint
--- $3 location_ids bigint[]
--- $4 if_match text[]
--- $5 request_id text
+-- $1 stamp integer
+-- $2 menu_id bigint
+-- $3 account_id bigint
+-- $4 location_ids bigint[]
+-- $5 if_match text[]
+-- $6 request_id text
 with
   changed as (
     update "menu"
     set
       "is_active" = not menu.is_active,
-      "version" = menu.version + 1,
-      "content_version" = menu.content_version + 1,
-      "updated_at" = clock_timestamp()
+      "version" = "menu"."version" + 1,
+      "stamp" = $1::integer,
+      "updated_at" = clock_timestamp(),
+      "content_version" = menu.content_version + 1
     where
       (
-        ("menu"."menu_id" = $1::bigint)
+        ("menu"."menu_id" = $2::bigint)
         and (
-          "menu"."account_id" = $2::bigint
+          "menu"."account_id" = $3::bigint
           and (
-            $3::bigint[] is null
-            or "menu"."location_id" = any ($3::bigint[])
+            $4::bigint[] is null
+            or "menu"."location_id" = any ($4::bigint[])
           )
         )
       )
       and (
-        $4::text[] is null
-        or '"' || "menu"."content_version" || '-' || (
+        $5::text[] is null
+        or '"' || "menu"."content_version" || '-' || to_hex("menu"."stamp") || '-' || (
           select
             count(*)
           from
@@ -5643,7 +12453,28 @@ with
           where
             item.menu_id = "menu"."menu_id"
             and item.unavailable_until <= now()
-        ) || '"' = any ($4::text[])
+        ) || coalesce(
+          '-' || (
+            select
+              md5(
+                string_agg(
+                  modifier.modifier_id::text,
+                  ' '
+                  order by
+                    modifier.modifier_id
+                )
+              )
+            from
+              modifier
+              join modifier_group using (modifier_group_id, account_id)
+            where
+              modifier.account_id = "menu"."account_id"
+              and modifier.location_id = "menu"."location_id"
+              and modifier.unavailable_until <= now()
+              and "menu"."menu_id" = any (modifier_group.menu_ids)
+          ),
+          ''
+        ) || '"' = any ($5::text[])
       )
     returning
       "new"."account_id" as "account_id",
@@ -5664,6 +12495,7 @@ with
               "new"."is_active" as "is_active",
               "new"."sort_order" as "sort_order",
               "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
               to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "new"."version" as "version"
@@ -5678,7 +12510,7 @@ with
               old.is_active as "is_active"
           ) as fields
       ) as "previous",
-      '"' || "new"."content_version" || '-' || (
+      '"' || "new"."content_version" || '-' || to_hex("new"."stamp") || '-' || (
         select
           count(*)
         from
@@ -5686,7 +12518,1036 @@ with
         where
           item.menu_id = "new"."menu_id"
           and item.unavailable_until <= now()
+      ) || coalesce(
+        '-' || (
+          select
+            md5(
+              string_agg(
+                modifier.modifier_id::text,
+                ' '
+                order by
+                  modifier.modifier_id
+              )
+            )
+          from
+            modifier
+            join modifier_group using (modifier_group_id, account_id)
+          where
+            modifier.account_id = "new"."account_id"
+            and modifier.location_id = "new"."location_id"
+            and modifier.unavailable_until <= now()
+            and "new"."menu_id" = any (modifier_group.menu_ids)
+        ),
+        ''
       ) || '"' as "etag"
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              $6::text as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  )
+select
+  "etag",
+  "resource"
+from
+  changed;
+
+-- menus.updateMenu
+-- $1 present text[]
+-- $2 name text
+-- $3 description text
+-- $4 is_active boolean
+-- $5 sort_order integer
+-- $6 external_id text
+-- $7 hours jsonb
+-- $8 stamp integer
+-- $9 menu_id bigint
+-- $10 account_id bigint
+-- $11 location_ids bigint[]
+-- $12 if_match text[]
+-- $13 request_id text
+with
+  changed as (
+    update "menu"
+    set
+      "name" = case
+        when 'name' = any ($1::text[]) then $2::text
+        else "menu"."name"
+      end,
+      "description" = case
+        when 'description' = any ($1::text[]) then $3::text
+        else "menu"."description"
+      end,
+      "is_active" = case
+        when 'is_active' = any ($1::text[]) then $4::boolean
+        else "menu"."is_active"
+      end,
+      "sort_order" = case
+        when 'sort_order' = any ($1::text[]) then $5::integer
+        else "menu"."sort_order"
+      end,
+      "external_id" = case
+        when 'external_id' = any ($1::text[]) then $6::text
+        else "menu"."external_id"
+      end,
+      "hours" = case
+        when 'hours' = any ($1::text[]) then $7::jsonb
+        else "menu"."hours"
+      end,
+      "version" = "menu"."version" + 1,
+      "stamp" = $8::integer,
+      "updated_at" = clock_timestamp(),
+      content_version = "menu".content_version + 1
+    where
+      (
+        ("menu"."menu_id" = $9::bigint)
+        and (
+          "menu"."account_id" = $10::bigint
+          and (
+            $11::bigint[] is null
+            or "menu"."location_id" = any ($11::bigint[])
+          )
+        )
+      )
+      and (
+        $12::text[] is null
+        or '"' || "menu"."content_version" || '-' || to_hex("menu"."stamp") || '-' || (
+          select
+            count(*)
+          from
+            item
+          where
+            item.menu_id = "menu"."menu_id"
+            and item.unavailable_until <= now()
+        ) || coalesce(
+          '-' || (
+            select
+              md5(
+                string_agg(
+                  modifier.modifier_id::text,
+                  ' '
+                  order by
+                    modifier.modifier_id
+                )
+              )
+            from
+              modifier
+              join modifier_group using (modifier_group_id, account_id)
+            where
+              modifier.account_id = "menu"."account_id"
+              and modifier.location_id = "menu"."location_id"
+              and modifier.unavailable_until <= now()
+              and "menu"."menu_id" = any (modifier_group.menu_ids)
+          ),
+          ''
+        ) || '"' = any ($12::text[])
+      )
+      and (
+        "menu"."name",
+        "menu"."description",
+        "menu"."is_active",
+        "menu"."sort_order",
+        "menu"."external_id",
+        "menu"."hours"
+      ) is distinct from (
+        case
+          when 'name' = any ($1::text[]) then $2::text
+          else "menu"."name"
+        end,
+        case
+          when 'description' = any ($1::text[]) then $3::text
+          else "menu"."description"
+        end,
+        case
+          when 'is_active' = any ($1::text[]) then $4::boolean
+          else "menu"."is_active"
+        end,
+        case
+          when 'sort_order' = any ($1::text[]) then $5::integer
+          else "menu"."sort_order"
+        end,
+        case
+          when 'external_id' = any ($1::text[]) then $6::text
+          else "menu"."external_id"
+        end,
+        case
+          when 'hours' = any ($1::text[]) then $7::jsonb
+          else "menu"."hours"
+        end
+      )
+    returning
+      "new"."account_id" as "account_id",
+      "new"."location_id" as "location_id",
+      "new"."menu_id" as "menu_id",
+      'menu:' || "new"."menu_id" as "record",
+      array_remove(
+        array[
+          case
+            when old.is_active <> new.is_active then 'menu.toggled'
+          end,
+          case
+            when ("old"."name", "old"."description", "old"."sort_order", "old"."external_id", "old"."hours") is distinct from ("new"."name", "new"."description", "new"."sort_order", "new"."external_id", "new"."hours") then 'menu.updated'
+          end
+        ],
+        null
+      ) as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."menu_id" as "menu_id",
+              "new"."location_id" as "location_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."is_active" as "is_active",
+              "new"."sort_order" as "sort_order",
+              "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version"
+          ) as fields
+      ) as "resource",
+      changed_fields (
+        (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "old"."menu_id" as "menu_id",
+                "old"."location_id" as "location_id",
+                "old"."name" as "name",
+                "old"."description" as "description",
+                "old"."is_active" as "is_active",
+                "old"."sort_order" as "sort_order",
+                "old"."external_id" as "external_id",
+                "old"."hours" as "hours",
+                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "old"."version" as "version"
+            ) as fields
+        ),
+        (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "new"."menu_id" as "menu_id",
+                "new"."location_id" as "location_id",
+                "new"."name" as "name",
+                "new"."description" as "description",
+                "new"."is_active" as "is_active",
+                "new"."sort_order" as "sort_order",
+                "new"."external_id" as "external_id",
+                "new"."hours" as "hours",
+                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "new"."version" as "version"
+            ) as fields
+        )
+      ) as "previous",
+      '"' || "new"."content_version" || '-' || to_hex("new"."stamp") || '-' || (
+        select
+          count(*)
+        from
+          item
+        where
+          item.menu_id = "new"."menu_id"
+          and item.unavailable_until <= now()
+      ) || coalesce(
+        '-' || (
+          select
+            md5(
+              string_agg(
+                modifier.modifier_id::text,
+                ' '
+                order by
+                  modifier.modifier_id
+              )
+            )
+          from
+            modifier
+            join modifier_group using (modifier_group_id, account_id)
+          where
+            modifier.account_id = "new"."account_id"
+            and modifier.location_id = "new"."location_id"
+            and modifier.unavailable_until <= now()
+            and "new"."menu_id" = any (modifier_group.menu_ids)
+        ),
+        ''
+      ) || '"' as "etag"
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              $13::text as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  )
+select
+  "etag",
+  "resource"
+from
+  changed;
+
+-- menus.updateMenu.current
+-- $1 present text[]
+-- $2 name text
+-- $3 description text
+-- $4 is_active boolean
+-- $5 sort_order integer
+-- $6 external_id text
+-- $7 hours jsonb
+-- $8 menu_id bigint
+-- $9 account_id bigint
+-- $10 location_ids bigint[]
+select
+  '"' || "menu"."content_version" || '-' || to_hex("menu"."stamp") || '-' || (
+    select
+      count(*)
+    from
+      item
+    where
+      item.menu_id = "menu"."menu_id"
+      and item.unavailable_until <= now()
+  ) || coalesce(
+    '-' || (
+      select
+        md5(
+          string_agg(
+            modifier.modifier_id::text,
+            ' '
+            order by
+              modifier.modifier_id
+          )
+        )
+      from
+        modifier
+        join modifier_group using (modifier_group_id, account_id)
+      where
+        modifier.account_id = "menu"."account_id"
+        and modifier.location_id = "menu"."location_id"
+        and modifier.unavailable_until <= now()
+        and "menu"."menu_id" = any (modifier_group.menu_ids)
+    ),
+    ''
+  ) || '"' as "etag",
+  (
+    select
+      to_json(fields)
+    from
+      (
+        select
+          "menu"."menu_id" as "menu_id",
+          "menu"."location_id" as "location_id",
+          "menu"."name" as "name",
+          "menu"."description" as "description",
+          "menu"."is_active" as "is_active",
+          "menu"."sort_order" as "sort_order",
+          "menu"."external_id" as "external_id",
+          "menu"."hours" as "hours",
+          to_char("menu"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+          to_char("menu"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+          "menu"."version" as "version"
+      ) as fields
+  ) as "resource",
+  (
+    "menu"."name",
+    "menu"."description",
+    "menu"."is_active",
+    "menu"."sort_order",
+    "menu"."external_id",
+    "menu"."hours"
+  ) is distinct from (
+    case
+      when 'name' = any ($1::text[]) then $2::text
+      else "menu"."name"
+    end,
+    case
+      when 'description' = any ($1::text[]) then $3::text
+      else "menu"."description"
+    end,
+    case
+      when 'is_active' = any ($1::text[]) then $4::boolean
+      else "menu"."is_active"
+    end,
+    case
+      when 'sort_order' = any ($1::text[]) then $5::integer
+      else "menu"."sort_order"
+    end,
+    case
+      when 'external_id' = any ($1::text[]) then $6::text
+      else "menu"."external_id"
+    end,
+    case
+      when 'hours' = any ($1::text[]) then $7::jsonb
+      else "menu"."hours"
+    end
+  ) as "differs",
+  null as "refused"
+from
+  "menu"
+where
+  (
+    ("menu"."menu_id" = $8::bigint)
+    and (
+      "menu"."account_id" = $9::bigint
+      and (
+        $10::bigint[] is null
+        or "menu"."location_id" = any ($10::bigint[])
+      )
+    )
+  );
+
+-- modifierGroups.createModifier
+-- $1 modifier_group_id bigint
+-- $2 location_id bigint
+-- $3 account_id bigint
+-- $4 location_ids bigint[]
+-- $5 name text
+-- $6 description text
+-- $7 price numeric
+-- $8 is_available boolean
+-- $9 unavailable_until timestamptz
+-- $10 default_quantity integer
+-- $11 item_id bigint
+-- $12 allergens text[]
+-- $13 dietary_tags text[]
+-- $14 external_id text
+-- $15 unavailable_since timestamptz
+-- $16 unavailable_by text
+-- $17 sort_order integer
+-- $18 request_id text
+-- $19 stamp integer
+with
+  changed as (
+    insert into
+      "modifier" (
+        "account_id",
+        "location_id",
+        "modifier_group_id",
+        "name",
+        "description",
+        "price",
+        "is_available",
+        "unavailable_until",
+        "default_quantity",
+        "item_id",
+        "allergens",
+        "dietary_tags",
+        "external_id",
+        "unavailable_since",
+        "unavailable_by",
+        "sort_order"
+      )
+    with
+      home as (
+        select
+          "account_id",
+          "location_id",
+          "modifier_group_id"
+        from
+          "modifier_group"
+        where
+          (
+            (
+              "modifier_group"."modifier_group_id" = $1::bigint
+              and "modifier_group"."location_id" = $2::bigint
+            )
+            and (
+              "modifier_group"."account_id" = $3::bigint
+              and (
+                $4::bigint[] is null
+                or "modifier_group"."location_id" = any ($4::bigint[])
+              )
+            )
+          )
+        for key share
+      )
+    select
+      "account_id",
+      "location_id",
+      "modifier_group_id",
+      $5::text,
+      $6::text,
+      $7::numeric,
+      $8::boolean,
+      $9::timestamptz,
+      $10::integer,
+      $11::bigint,
+      $12::text[],
+      $13::text[],
+      $14::text,
+      $15::timestamptz,
+      $16::text,
+      coalesce(
+        $17::integer,
+        (
+          select
+            least(coalesce(max(sort_order), -1) + 1::bigint, 2147483647)::integer
+          from
+            "modifier"
+          where
+            "modifier"."modifier_group_id" = "home"."modifier_group_id"
+            and account_id = home.account_id
+        )
+      )
+    from
+      home
+    returning
+      "new"."account_id" as "account_id",
+      "new"."location_id" as "location_id",
+      null::bigint as "menu_id",
+      'modifier:' || "new"."modifier_id" as "record",
+      array['modifier.created'] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."modifier_id" as "modifier_id",
+              "new"."modifier_group_id" as "modifier_group_id",
+              "new"."location_id" as "location_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."price" as "price",
+              (
+                "new"."is_available"
+                or coalesce("new"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              to_char(
+                case
+                  when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              "new"."default_quantity" as "default_quantity",
+              "new"."item_id" as "item_id",
+              "new"."allergens" as "allergens",
+              "new"."dietary_tags" as "dietary_tags",
+              "new"."sort_order" as "sort_order",
+              "new"."external_id" as "external_id",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version",
+              "new"."modifier_groups" as "modifier_groups"
+          ) as fields
+      ) as "resource",
+      null::json as "previous",
+      "new"."modifier_group_id" as "modifier_group_id",
+      "modifier"."modifier_id" as "id",
+      '"' || "new"."version" || '-' || to_hex("new"."stamp") || case
+        when coalesce("new"."unavailable_until" <= now(), false) then '-restored'
+        else ''
+      end || '"' as "etag"
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              $18::text as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  ),
+  locked_groups as (
+    select
+      modifier_group_id,
+      account_id
+    from
+      modifier_group
+    where
+      modifier_group_id = any (
+        array(
+          select
+            modifier_group_id
+          from
+            changed
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            changed
+        )
+      )
+    order by
+      modifier_group_id
+    for no key update
+  ),
+  touched_groups as (
+    update modifier_group
+    set
+      content_version = content_version + 1,
+      stamp = $19::integer
+    where
+      modifier_group_id = any (
+        array(
+          select
+            modifier_group_id
+          from
+            locked_groups
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_groups
+        )
+      )
+    returning
+      account_id,
+      menu_ids
+  ),
+  locked_menus as (
+    select
+      menu_id,
+      account_id
+    from
+      menu
+    where
+      menu_id = any (
+        array(
+          select
+            unnest(menu_ids)
+          from
+            touched_groups
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            touched_groups
+        )
+      )
+    order by
+      menu_id
+    for no key update
+  ),
+  touched as (
+    update menu
+    set
+      content_version = content_version + 1,
+      stamp = $19::integer
+    where
+      menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            locked_menus
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_menus
+        )
+      )
+  )
+select
+  "id",
+  "etag",
+  "resource"
+from
+  changed;
+
+-- modifierGroups.createModifierGroup
+-- $1 account_id bigint
+-- $2 location_id bigint
+-- $3 name text
+-- $4 description text
+-- $5 min_selections integer
+-- $6 max_selections integer
+-- $7 max_per_modifier integer
+-- $8 free_selections integer
+-- $9 external_id text
+-- $10 request_id text
+with
+  changed as (
+    insert into
+      modifier_group (
+        account_id,
+        location_id,
+        "name",
+        "description",
+        "min_selections",
+        "max_selections",
+        "max_per_modifier",
+        "free_selections",
+        "external_id"
+      )
+    select
+      $1::bigint,
+      $2::bigint,
+      $3::text,
+      $4::text,
+      $5::integer,
+      $6::integer,
+      $7::integer,
+      $8::integer,
+      $9::text
+    where
+      (
+        select
+          count(*)
+        from
+          modifier_group
+        where
+          account_id = $1::bigint
+          and location_id = $2::bigint
+      ) < 500
+    returning
+      "new"."account_id" as "account_id",
+      "new"."location_id" as "location_id",
+      null::bigint as "menu_id",
+      'modifier_group:' || "new"."modifier_group_id" as "record",
+      array['modifier_group.created'] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."modifier_group_id" as "modifier_group_id",
+              "new"."location_id" as "location_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."min_selections" as "min_selections",
+              "new"."max_selections" as "max_selections",
+              "new"."max_per_modifier" as "max_per_modifier",
+              "new"."free_selections" as "free_selections",
+              "new"."external_id" as "external_id",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version"
+          ) as fields
+      ) as "resource",
+      null::json as "previous",
+      "new"."menu_ids" as "menu_ids",
+      "modifier_group"."modifier_group_id" as "id"
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              $10::text as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  )
+select
+  "id"
+from
+  changed;
+
+-- modifierGroups.createModifierGroup.modifiers
+-- $1 account_id bigint
+-- $2 location_id bigint
+-- $3 modifier_group_id bigint
+-- $4 rows json
+-- $5 request_id text
+with
+  changed as (
+    insert into
+      modifier (
+        account_id,
+        location_id,
+        modifier_group_id,
+        "name",
+        "description",
+        "price",
+        "is_available",
+        "unavailable_until",
+        "default_quantity",
+        "item_id",
+        "allergens",
+        "dietary_tags",
+        "sort_order",
+        "external_id",
+        "unavailable_since",
+        "unavailable_by"
+      )
+    select
+      $1::bigint,
+      $2::bigint,
+      $3::bigint,
+      "name",
+      "description",
+      "price",
+      "is_available",
+      "unavailable_until",
+      "default_quantity",
+      "item_id",
+      "allergens",
+      "dietary_tags",
+      "sort_order",
+      "external_id",
+      "unavailable_since",
+      "unavailable_by"
+    from
+      json_to_recordset($4::json) as wanted (
+        "name" text,
+        "description" text,
+        "price" numeric,
+        "is_available" boolean,
+        "unavailable_until" timestamptz,
+        "default_quantity" integer,
+        "item_id" bigint,
+        "allergens" text[],
+        "dietary_tags" text[],
+        "sort_order" integer,
+        "external_id" text,
+        "unavailable_since" timestamptz,
+        "unavailable_by" text
+      )
+    returning
+      "new"."account_id" as "account_id",
+      "new"."location_id" as "location_id",
+      null::bigint as "menu_id",
+      'modifier:' || "new"."modifier_id" as "record",
+      array['modifier.created'] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."modifier_id" as "modifier_id",
+              "new"."modifier_group_id" as "modifier_group_id",
+              "new"."location_id" as "location_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."price" as "price",
+              (
+                "new"."is_available"
+                or coalesce("new"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              to_char(
+                case
+                  when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              "new"."default_quantity" as "default_quantity",
+              "new"."item_id" as "item_id",
+              "new"."allergens" as "allergens",
+              "new"."dietary_tags" as "dietary_tags",
+              "new"."sort_order" as "sort_order",
+              "new"."external_id" as "external_id",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version",
+              "new"."modifier_groups" as "modifier_groups"
+          ) as fields
+      ) as "resource",
+      null::json as "previous",
+      "new"."modifier_group_id" as "modifier_group_id"
   ),
   recorded as (
     insert into
@@ -5723,6 +13584,2545 @@ with
           changed,
           unnest(event_types) as event_type
       ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  )
+select
+  "record"
+from
+  changed;
+
+-- modifierGroups.deleteModifier
+-- $1 modifier_id bigint
+-- $2 modifier_group_id bigint
+-- $3 location_id bigint
+-- $4 account_id bigint
+-- $5 location_ids bigint[]
+-- $6 if_match text[]
+-- $7 request_id text
+-- $8 stamp integer
+with
+  changed as (
+    delete from "modifier"
+    where
+      (
+        (
+          "modifier"."modifier_id" = $1::bigint
+          and "modifier"."modifier_group_id" = $2::bigint
+          and "modifier"."location_id" = $3::bigint
+        )
+        and (
+          "modifier"."account_id" = $4::bigint
+          and (
+            $5::bigint[] is null
+            or "modifier"."location_id" = any ($5::bigint[])
+          )
+        )
+      )
+      and (
+        $6::text[] is null
+        or '"' || "modifier"."version" || '-' || to_hex("modifier"."stamp") || case
+          when coalesce("modifier"."unavailable_until" <= now(), false) then '-restored'
+          else ''
+        end || '"' = any ($6::text[])
+      )
+    returning
+      "old"."account_id" as "account_id",
+      "old"."location_id" as "location_id",
+      null::bigint as "menu_id",
+      'modifier:' || "old"."modifier_id" as "record",
+      array['modifier.deleted'] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "old"."modifier_id" as "modifier_id",
+              "old"."modifier_group_id" as "modifier_group_id",
+              "old"."location_id" as "location_id",
+              "old"."name" as "name",
+              "old"."description" as "description",
+              "old"."price" as "price",
+              (
+                "old"."is_available"
+                or coalesce("old"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              to_char(
+                case
+                  when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              "old"."default_quantity" as "default_quantity",
+              "old"."item_id" as "item_id",
+              "old"."allergens" as "allergens",
+              "old"."dietary_tags" as "dietary_tags",
+              "old"."sort_order" as "sort_order",
+              "old"."external_id" as "external_id",
+              to_char(
+                case
+                  when not (
+                    "old"."is_available"
+                    or coalesce("old"."unavailable_until" <= now(), false)
+                  ) then "old"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "old"."is_available"
+                  or coalesce("old"."unavailable_until" <= now(), false)
+                ) then "old"."unavailable_by"
+              end as "unavailable_by",
+              to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "old"."version" as "version",
+              "old"."modifier_groups" as "modifier_groups"
+          ) as fields
+      ) as "resource",
+      null::json as "previous",
+      "old"."modifier_group_id" as "modifier_group_id"
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              $7::text as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  ),
+  locked_groups as (
+    select
+      modifier_group_id,
+      account_id
+    from
+      modifier_group
+    where
+      modifier_group_id = any (
+        array(
+          select
+            modifier_group_id
+          from
+            changed
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            changed
+        )
+      )
+    order by
+      modifier_group_id
+    for no key update
+  ),
+  touched_groups as (
+    update modifier_group
+    set
+      content_version = content_version + 1,
+      stamp = $8::integer
+    where
+      modifier_group_id = any (
+        array(
+          select
+            modifier_group_id
+          from
+            locked_groups
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_groups
+        )
+      )
+    returning
+      account_id,
+      menu_ids
+  ),
+  locked_menus as (
+    select
+      menu_id,
+      account_id
+    from
+      menu
+    where
+      menu_id = any (
+        array(
+          select
+            unnest(menu_ids)
+          from
+            touched_groups
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            touched_groups
+        )
+      )
+    order by
+      menu_id
+    for no key update
+  ),
+  touched as (
+    update menu
+    set
+      content_version = content_version + 1,
+      stamp = $8::integer
+    where
+      menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            locked_menus
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_menus
+        )
+      )
+  )
+select
+  "record"
+from
+  changed;
+
+-- modifierGroups.deleteModifierGroup
+-- $1 modifier_group_id bigint
+-- $2 account_id bigint
+-- $3 request_id text
+with
+  changed as (
+    delete from modifier_group
+    where
+      modifier_group_id = $1::bigint
+      and account_id = $2::bigint
+    returning
+      "old"."account_id" as "account_id",
+      "old"."location_id" as "location_id",
+      null::bigint as "menu_id",
+      'modifier_group:' || "old"."modifier_group_id" as "record",
+      array['modifier_group.deleted'] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "old"."modifier_group_id" as "modifier_group_id",
+              "old"."location_id" as "location_id",
+              "old"."name" as "name",
+              "old"."description" as "description",
+              "old"."min_selections" as "min_selections",
+              "old"."max_selections" as "max_selections",
+              "old"."max_per_modifier" as "max_per_modifier",
+              "old"."free_selections" as "free_selections",
+              "old"."external_id" as "external_id",
+              to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "old"."version" as "version"
+          ) as fields
+      ) as "resource",
+      null::json as "previous",
+      "old"."menu_ids" as "menu_ids"
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              $3::text as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  )
+select
+  "record"
+from
+  changed;
+
+-- modifierGroups.deleteModifierGroup.items
+-- $1 modifier_group_id bigint
+-- $2 stamp integer
+-- $3 account_id bigint
+-- $4 request_id text
+with
+  changed as (
+    update item
+    set
+      modifier_groups = (
+        select
+          coalesce(
+            json_agg(
+              use
+              order by
+                place
+            ),
+            '[]'
+          )
+        from
+          json_array_elements("item"."modifier_groups") with ordinality as listed (use, place)
+        where
+          (use ->> 'modifier_group_id')::bigint <> $1::bigint
+      ),
+      version = "item"."version" + 1,
+      stamp = $2::integer,
+      updated_at = clock_timestamp()
+    where
+      (item_id, account_id) in (
+        select
+          used."item_id",
+          used.account_id
+        from
+          modifier_group_use as used
+        where
+          used.account_id = $3::bigint
+          and used.modifier_group_id = $1::bigint
+          and used."item_id" is not null
+      )
+    returning
+      "new"."account_id" as "account_id",
+      "new"."location_id" as "location_id",
+      "new"."menu_id" as "menu_id",
+      'item:' || "new"."item_id" as "record",
+      array['item.updated'] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."item_id" as "item_id",
+              "new"."category_id" as "category_id",
+              "new"."menu_id" as "menu_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."price" as "price",
+              "new"."photo_url" as "photo_url",
+              "new"."allergens" as "allergens",
+              "new"."dietary_tags" as "dietary_tags",
+              "new"."modifier_groups" as "modifier_groups",
+              (
+                "new"."is_available"
+                or coalesce("new"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              "new"."sort_order" as "sort_order",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
+              to_char(
+                case
+                  when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version"
+          ) as fields
+      ) as "resource",
+      changed_fields (
+        (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "old"."item_id" as "item_id",
+                "old"."category_id" as "category_id",
+                "old"."menu_id" as "menu_id",
+                "old"."name" as "name",
+                "old"."description" as "description",
+                "old"."price" as "price",
+                "old"."photo_url" as "photo_url",
+                "old"."allergens" as "allergens",
+                "old"."dietary_tags" as "dietary_tags",
+                "old"."modifier_groups" as "modifier_groups",
+                "old"."is_available" as "is_available",
+                "old"."sort_order" as "sort_order",
+                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                "old"."external_id" as "external_id",
+                "old"."hours" as "hours",
+                to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "old"."version" as "version"
+            ) as fields
+        ),
+        (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "new"."item_id" as "item_id",
+                "new"."category_id" as "category_id",
+                "new"."menu_id" as "menu_id",
+                "new"."name" as "name",
+                "new"."description" as "description",
+                "new"."price" as "price",
+                "new"."photo_url" as "photo_url",
+                "new"."allergens" as "allergens",
+                "new"."dietary_tags" as "dietary_tags",
+                "new"."modifier_groups" as "modifier_groups",
+                "new"."is_available" as "is_available",
+                "new"."sort_order" as "sort_order",
+                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                "new"."external_id" as "external_id",
+                "new"."hours" as "hours",
+                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "new"."version" as "version"
+            ) as fields
+        )
+      ) as "previous"
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              $4::text as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  ),
+  locked_menus as (
+    select
+      menu_id,
+      account_id
+    from
+      menu
+    where
+      menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            changed
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            changed
+        )
+      )
+    order by
+      menu_id
+    for no key update
+  ),
+  touched as (
+    update menu
+    set
+      content_version = content_version + 1,
+      stamp = $2::integer
+    where
+      menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            locked_menus
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_menus
+        )
+      )
+  )
+select
+  "record"
+from
+  changed;
+
+-- modifierGroups.deleteModifierGroup.lockItems
+-- $1 account_id bigint
+-- $2 modifier_group_id bigint
+select
+  item_id
+from
+  item
+where
+  (item_id, account_id) in (
+    select
+      used."item_id",
+      used.account_id
+    from
+      modifier_group_use as used
+    where
+      used.account_id = $1::bigint
+      and used.modifier_group_id = $2::bigint
+      and used."item_id" is not null
+  )
+order by
+  item_id
+for no key update;
+
+-- modifierGroups.deleteModifierGroup.lockMenus
+-- $1 account_id bigint
+-- $2 modifier_group_id bigint
+select
+  menu_id
+from
+  menu
+where
+  account_id = $1::bigint
+  and menu_id = any (
+    array(
+      select
+        unnest(menu_ids)
+      from
+        modifier_group
+      where
+        modifier_group_id = $2::bigint
+        and account_id = $1::bigint
+    )
+  )
+order by
+  menu_id
+for no key update;
+
+-- modifierGroups.deleteModifierGroup.lockModifiers
+-- $1 account_id bigint
+-- $2 modifier_group_id bigint
+select
+  modifier_id
+from
+  modifier
+where
+  (modifier_id, account_id) in (
+    select
+      used."modifier_id",
+      used.account_id
+    from
+      modifier_group_use as used
+    where
+      used.account_id = $1::bigint
+      and used.modifier_group_id = $2::bigint
+      and used."modifier_id" is not null
+    union all
+    select
+      modifier_id,
+      account_id
+    from
+      modifier
+    where
+      account_id = $1::bigint
+      and modifier_group_id = $2::bigint
+  )
+order by
+  modifier_id
+for update;
+
+-- modifierGroups.deleteModifierGroup.modifiers
+-- $1 modifier_group_id bigint
+-- $2 account_id bigint
+-- $3 request_id text
+with
+  changed as (
+    delete from modifier
+    where
+      modifier_group_id = $1::bigint
+      and account_id = $2::bigint
+    returning
+      "old"."account_id" as "account_id",
+      "old"."location_id" as "location_id",
+      null::bigint as "menu_id",
+      'modifier:' || "old"."modifier_id" as "record",
+      array['modifier.deleted'] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "old"."modifier_id" as "modifier_id",
+              "old"."modifier_group_id" as "modifier_group_id",
+              "old"."location_id" as "location_id",
+              "old"."name" as "name",
+              "old"."description" as "description",
+              "old"."price" as "price",
+              (
+                "old"."is_available"
+                or coalesce("old"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              to_char(
+                case
+                  when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              "old"."default_quantity" as "default_quantity",
+              "old"."item_id" as "item_id",
+              "old"."allergens" as "allergens",
+              "old"."dietary_tags" as "dietary_tags",
+              "old"."sort_order" as "sort_order",
+              "old"."external_id" as "external_id",
+              to_char(
+                case
+                  when not (
+                    "old"."is_available"
+                    or coalesce("old"."unavailable_until" <= now(), false)
+                  ) then "old"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "old"."is_available"
+                  or coalesce("old"."unavailable_until" <= now(), false)
+                ) then "old"."unavailable_by"
+              end as "unavailable_by",
+              to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "old"."version" as "version",
+              "old"."modifier_groups" as "modifier_groups"
+          ) as fields
+      ) as "resource",
+      null::json as "previous",
+      "old"."modifier_group_id" as "modifier_group_id"
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              $3::text as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  )
+select
+  "record"
+from
+  changed;
+
+-- modifierGroups.deleteModifierGroup.users
+-- $1 modifier_group_id bigint
+-- $2 stamp integer
+-- $3 account_id bigint
+-- $4 request_id text
+with
+  changed as (
+    update modifier
+    set
+      modifier_groups = (
+        select
+          coalesce(
+            json_agg(
+              use
+              order by
+                place
+            ),
+            '[]'
+          )
+        from
+          json_array_elements("modifier"."modifier_groups") with ordinality as listed (use, place)
+        where
+          (use ->> 'modifier_group_id')::bigint <> $1::bigint
+      ),
+      version = "modifier"."version" + 1,
+      stamp = $2::integer,
+      updated_at = clock_timestamp()
+    where
+      (modifier_id, account_id) in (
+        select
+          used."modifier_id",
+          used.account_id
+        from
+          modifier_group_use as used
+        where
+          used.account_id = $3::bigint
+          and used.modifier_group_id = $1::bigint
+          and used."modifier_id" is not null
+      )
+    returning
+      "new"."account_id" as "account_id",
+      "new"."location_id" as "location_id",
+      null::bigint as "menu_id",
+      'modifier:' || "new"."modifier_id" as "record",
+      array['modifier.updated'] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."modifier_id" as "modifier_id",
+              "new"."modifier_group_id" as "modifier_group_id",
+              "new"."location_id" as "location_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."price" as "price",
+              (
+                "new"."is_available"
+                or coalesce("new"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              to_char(
+                case
+                  when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              "new"."default_quantity" as "default_quantity",
+              "new"."item_id" as "item_id",
+              "new"."allergens" as "allergens",
+              "new"."dietary_tags" as "dietary_tags",
+              "new"."sort_order" as "sort_order",
+              "new"."external_id" as "external_id",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version",
+              "new"."modifier_groups" as "modifier_groups"
+          ) as fields
+      ) as "resource",
+      changed_fields (
+        (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "old"."modifier_id" as "modifier_id",
+                "old"."modifier_group_id" as "modifier_group_id",
+                "old"."location_id" as "location_id",
+                "old"."name" as "name",
+                "old"."description" as "description",
+                "old"."price" as "price",
+                "old"."is_available" as "is_available",
+                to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+                "old"."default_quantity" as "default_quantity",
+                "old"."item_id" as "item_id",
+                "old"."allergens" as "allergens",
+                "old"."dietary_tags" as "dietary_tags",
+                "old"."sort_order" as "sort_order",
+                "old"."external_id" as "external_id",
+                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "old"."version" as "version",
+                "old"."modifier_groups" as "modifier_groups"
+            ) as fields
+        ),
+        (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "new"."modifier_id" as "modifier_id",
+                "new"."modifier_group_id" as "modifier_group_id",
+                "new"."location_id" as "location_id",
+                "new"."name" as "name",
+                "new"."description" as "description",
+                "new"."price" as "price",
+                "new"."is_available" as "is_available",
+                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+                "new"."default_quantity" as "default_quantity",
+                "new"."item_id" as "item_id",
+                "new"."allergens" as "allergens",
+                "new"."dietary_tags" as "dietary_tags",
+                "new"."sort_order" as "sort_order",
+                "new"."external_id" as "external_id",
+                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "new"."version" as "version",
+                "new"."modifier_groups" as "modifier_groups"
+            ) as fields
+        )
+      ) as "previous",
+      "new"."modifier_group_id" as "modifier_group_id"
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              $4::text as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  ),
+  locked_groups as (
+    select
+      modifier_group_id,
+      account_id
+    from
+      modifier_group
+    where
+      modifier_group_id = any (
+        array(
+          select
+            modifier_group_id
+          from
+            changed
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            changed
+        )
+      )
+    order by
+      modifier_group_id
+    for no key update
+  ),
+  touched_groups as (
+    update modifier_group
+    set
+      content_version = content_version + 1,
+      stamp = $2::integer
+    where
+      modifier_group_id = any (
+        array(
+          select
+            modifier_group_id
+          from
+            locked_groups
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_groups
+        )
+      )
+    returning
+      account_id,
+      menu_ids
+  ),
+  locked_menus as (
+    select
+      menu_id,
+      account_id
+    from
+      menu
+    where
+      menu_id = any (
+        array(
+          select
+            unnest(menu_ids)
+          from
+            touched_groups
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            touched_groups
+        )
+      )
+    order by
+      menu_id
+    for no key update
+  ),
+  touched as (
+    update menu
+    set
+      content_version = content_version + 1,
+      stamp = $2::integer
+    where
+      menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            locked_menus
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_menus
+        )
+      )
+  )
+select
+  "record"
+from
+  changed;
+
+-- modifierGroups.deleteModifierGroup.uses
+-- $1 account_id bigint
+-- $2 modifier_group_id bigint
+delete from modifier_group_use
+where
+  account_id = $1::bigint
+  and modifier_group_id = $2::bigint;
+
+-- modifierGroups.endUses.items
+-- $1 account_id bigint
+-- $2 items bigint[]
+delete from modifier_group_use as used
+where
+  used.account_id = $1::bigint
+  and used."item_id" = any ($2::bigint[])
+  and not exists (
+    select
+    from
+      "item" as own,
+      rows
+    from
+      (
+        json_to_recordset(own.modifier_groups) as (modifier_group_id bigint, min_selections integer, max_selections integer)
+      ) with ordinality as held (modifier_group_id, min_selections, max_selections, place)
+    where
+      own.account_id = used.account_id
+      and own."item_id" = used."item_id"
+      and held.modifier_group_id = used.modifier_group_id
+  );
+
+-- modifierGroups.endUses.modifiers
+-- $1 account_id bigint
+-- $2 modifiers bigint[]
+delete from modifier_group_use as used
+where
+  used.account_id = $1::bigint
+  and used."modifier_id" = any ($2::bigint[])
+  and not exists (
+    select
+    from
+      "modifier" as own,
+      rows
+    from
+      (
+        json_to_recordset(own.modifier_groups) as (modifier_group_id bigint, min_selections integer, max_selections integer)
+      ) with ordinality as held (modifier_group_id, min_selections, max_selections, place)
+    where
+      own.account_id = used.account_id
+      and own."modifier_id" = used."modifier_id"
+      and held.modifier_group_id = used.modifier_group_id
+  );
+
+-- modifierGroups.getModifier
+-- $1 account_id bigint
+-- $2 location_ids bigint[]
+-- $3 modifier_id bigint
+-- $4 modifier_group_id bigint
+-- $5 location_id bigint
+select
+  (
+    "modifier"."account_id" = $1::bigint
+    and (
+      $2::bigint[] is null
+      or "modifier"."location_id" = any ($2::bigint[])
+    )
+  ) as "within_reach",
+  '"' || "modifier"."version" || '-' || to_hex("modifier"."stamp") || case
+    when coalesce("modifier"."unavailable_until" <= now(), false) then '-restored'
+    else ''
+  end || '"' as "etag",
+  (
+    select
+      to_json(fields)
+    from
+      (
+        select
+          "modifier"."modifier_id" as "modifier_id",
+          "modifier"."modifier_group_id" as "modifier_group_id",
+          "modifier"."location_id" as "location_id",
+          "modifier"."name" as "name",
+          "modifier"."description" as "description",
+          "modifier"."price" as "price",
+          (
+            "modifier"."is_available"
+            or coalesce("modifier"."unavailable_until" <= now(), false)
+          ) as "is_available",
+          to_char(
+            case
+              when not coalesce("modifier"."unavailable_until" <= now(), false) then "modifier"."unavailable_until"
+            end at time zone 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+          ) as "unavailable_until",
+          "modifier"."default_quantity" as "default_quantity",
+          "modifier"."item_id" as "item_id",
+          "modifier"."allergens" as "allergens",
+          "modifier"."dietary_tags" as "dietary_tags",
+          "modifier"."sort_order" as "sort_order",
+          "modifier"."external_id" as "external_id",
+          to_char(
+            case
+              when not (
+                "modifier"."is_available"
+                or coalesce("modifier"."unavailable_until" <= now(), false)
+              ) then "modifier"."unavailable_since"
+            end at time zone 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+          ) as "unavailable_since",
+          case
+            when not (
+              "modifier"."is_available"
+              or coalesce("modifier"."unavailable_until" <= now(), false)
+            ) then "modifier"."unavailable_by"
+          end as "unavailable_by",
+          to_char("modifier"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+          to_char("modifier"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+          "modifier"."version" as "version",
+          "modifier"."modifier_groups" as "modifier_groups"
+      ) as fields
+  ) as "resource"
+from
+  "modifier"
+where
+  (
+    "modifier"."modifier_id" = $3::bigint
+    and "modifier"."modifier_group_id" = $4::bigint
+    and "modifier"."location_id" = $5::bigint
+  );
+
+-- modifierGroups.getModifierGroup
+-- $1 account_id bigint
+-- $2 location_ids bigint[]
+-- $3 modifier_group_id bigint
+-- $4 location_id bigint
+select
+  (
+    "modifier_group"."account_id" = $1::bigint
+    and (
+      $2::bigint[] is null
+      or "modifier_group"."location_id" = any ($2::bigint[])
+    )
+  ) as "within_reach",
+  '"' || "modifier_group"."content_version" || '-' || to_hex("modifier_group"."stamp") || '-' || (
+    select
+      count(*)
+    from
+      modifier
+    where
+      modifier.modifier_group_id = "modifier_group"."modifier_group_id"
+      and modifier.account_id = "modifier_group"."account_id"
+      and modifier.unavailable_until <= now()
+  ) || '"' as "etag",
+  (
+    select
+      to_json(fields)
+    from
+      (
+        select
+          "modifier_group"."modifier_group_id" as "modifier_group_id",
+          "modifier_group"."location_id" as "location_id",
+          "modifier_group"."name" as "name",
+          "modifier_group"."description" as "description",
+          "modifier_group"."min_selections" as "min_selections",
+          "modifier_group"."max_selections" as "max_selections",
+          "modifier_group"."max_per_modifier" as "max_per_modifier",
+          "modifier_group"."free_selections" as "free_selections",
+          "modifier_group"."external_id" as "external_id",
+          to_char("modifier_group"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+          to_char("modifier_group"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+          "modifier_group"."version" as "version",
+          (
+            select
+              coalesce(
+                json_agg(
+                  (
+                    select
+                      to_json(fields)
+                    from
+                      (
+                        select
+                          "modifier"."modifier_id" as "modifier_id",
+                          "modifier"."modifier_group_id" as "modifier_group_id",
+                          "modifier"."location_id" as "location_id",
+                          "modifier"."name" as "name",
+                          "modifier"."description" as "description",
+                          "modifier"."price" as "price",
+                          (
+                            "modifier"."is_available"
+                            or coalesce("modifier"."unavailable_until" <= now(), false)
+                          ) as "is_available",
+                          to_char(
+                            case
+                              when not coalesce("modifier"."unavailable_until" <= now(), false) then "modifier"."unavailable_until"
+                            end at time zone 'UTC',
+                            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                          ) as "unavailable_until",
+                          "modifier"."default_quantity" as "default_quantity",
+                          "modifier"."item_id" as "item_id",
+                          "modifier"."allergens" as "allergens",
+                          "modifier"."dietary_tags" as "dietary_tags",
+                          "modifier"."sort_order" as "sort_order",
+                          "modifier"."external_id" as "external_id",
+                          to_char(
+                            case
+                              when not (
+                                "modifier"."is_available"
+                                or coalesce("modifier"."unavailable_until" <= now(), false)
+                              ) then "modifier"."unavailable_since"
+                            end at time zone 'UTC',
+                            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                          ) as "unavailable_since",
+                          case
+                            when not (
+                              "modifier"."is_available"
+                              or coalesce("modifier"."unavailable_until" <= now(), false)
+                            ) then "modifier"."unavailable_by"
+                          end as "unavailable_by",
+                          to_char("modifier"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                          to_char("modifier"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                          "modifier"."version" as "version",
+                          "modifier"."modifier_groups" as "modifier_groups"
+                      ) as fields
+                  )
+                  order by
+                    modifier.sort_order,
+                    modifier.modifier_id
+                ),
+                '[]'
+              )
+            from
+              modifier
+            where
+              modifier.modifier_group_id = modifier_group.modifier_group_id
+              and modifier.account_id = modifier_group.account_id
+          ) as "modifiers"
+      ) as fields
+  ) as "resource"
+from
+  "modifier_group"
+where
+  (
+    "modifier_group"."modifier_group_id" = $3::bigint
+    and "modifier_group"."location_id" = $4::bigint
+  );
+
+-- modifierGroups.keepUses.items
+-- $1 account_id bigint
+-- $2 items bigint[]
+insert into
+  modifier_group_use as used (account_id, modifier_group_id, "item_id", "menu_id", min_selections, max_selections)
+select
+  own.account_id,
+  held.modifier_group_id,
+  own."item_id",
+  own."menu_id",
+  held.min_selections,
+  held.max_selections
+from
+  "item" as own,
+  rows
+from
+  (
+    json_to_recordset(own.modifier_groups) as (modifier_group_id bigint, min_selections integer, max_selections integer)
+  ) with ordinality as held (modifier_group_id, min_selections, max_selections, place)
+where
+  own.account_id = $1::bigint
+  and own."item_id" = any ($2::bigint[])
+order by
+  own."item_id",
+  held.place
+on conflict (account_id, "item_id", modifier_group_id) do update
+set
+  min_selections = excluded.min_selections,
+  max_selections = excluded.max_selections;
+
+-- modifierGroups.keepUses.modifiers
+-- $1 account_id bigint
+-- $2 modifiers bigint[]
+insert into
+  modifier_group_use as used (account_id, modifier_group_id, "modifier_id", "user_group_id", min_selections, max_selections)
+select
+  own.account_id,
+  held.modifier_group_id,
+  own."modifier_id",
+  own."modifier_group_id",
+  held.min_selections,
+  held.max_selections
+from
+  "modifier" as own,
+  rows
+from
+  (
+    json_to_recordset(own.modifier_groups) as (modifier_group_id bigint, min_selections integer, max_selections integer)
+  ) with ordinality as held (modifier_group_id, min_selections, max_selections, place)
+where
+  own.account_id = $1::bigint
+  and own."modifier_id" = any ($2::bigint[])
+order by
+  own."modifier_id",
+  held.place
+on conflict (account_id, "modifier_id", modifier_group_id) do update
+set
+  min_selections = excluded.min_selections,
+  max_selections = excluded.max_selections;
+
+-- modifierGroups.listModifierGroupUses
+-- $1 account_id bigint
+-- $2 modifier_group_id bigint
+-- $3 after bigint
+-- $4 limit bigint
+select
+  "modifier_group_use_id" as "id",
+  (
+    select
+      to_json(fields)
+    from
+      (
+        select
+          "modifier_group_use"."item_id" as "item_id",
+          "modifier_group_use"."menu_id" as "menu_id",
+          "modifier_group_use"."modifier_id" as "modifier_id",
+          "modifier_group_use"."user_group_id" as "modifier_group_id",
+          "modifier_group_use"."min_selections" as "min_selections",
+          "modifier_group_use"."max_selections" as "max_selections"
+      ) as fields
+  ) as "resource"
+from
+  "modifier_group_use"
+where
+  "account_id" = $1::bigint
+  and "modifier_group_id" = $2::bigint
+  and "modifier_group_use_id" > $3::bigint
+order by
+  "modifier_group_use_id"
+limit
+  $4::bigint;
+
+-- modifierGroups.listModifierGroups
+-- $1 location_id bigint
+-- $2 account_id bigint
+-- $3 location_ids bigint[]
+-- $4 after bigint
+-- $5 external_id text
+-- $6 limit bigint
+-- Conditions that are there when given: external_id
+select
+  "modifier_group_id" as "id",
+  (
+    select
+      to_json(fields)
+    from
+      (
+        select
+          "modifier_group"."modifier_group_id" as "modifier_group_id",
+          "modifier_group"."location_id" as "location_id",
+          "modifier_group"."name" as "name",
+          "modifier_group"."description" as "description",
+          "modifier_group"."min_selections" as "min_selections",
+          "modifier_group"."max_selections" as "max_selections",
+          "modifier_group"."max_per_modifier" as "max_per_modifier",
+          "modifier_group"."free_selections" as "free_selections",
+          "modifier_group"."external_id" as "external_id",
+          to_char("modifier_group"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+          to_char("modifier_group"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+          "modifier_group"."version" as "version",
+          (
+            select
+              coalesce(
+                json_agg(
+                  (
+                    select
+                      to_json(fields)
+                    from
+                      (
+                        select
+                          "modifier"."modifier_id" as "modifier_id",
+                          "modifier"."modifier_group_id" as "modifier_group_id",
+                          "modifier"."location_id" as "location_id",
+                          "modifier"."name" as "name",
+                          "modifier"."description" as "description",
+                          "modifier"."price" as "price",
+                          (
+                            "modifier"."is_available"
+                            or coalesce("modifier"."unavailable_until" <= now(), false)
+                          ) as "is_available",
+                          to_char(
+                            case
+                              when not coalesce("modifier"."unavailable_until" <= now(), false) then "modifier"."unavailable_until"
+                            end at time zone 'UTC',
+                            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                          ) as "unavailable_until",
+                          "modifier"."default_quantity" as "default_quantity",
+                          "modifier"."item_id" as "item_id",
+                          "modifier"."allergens" as "allergens",
+                          "modifier"."dietary_tags" as "dietary_tags",
+                          "modifier"."sort_order" as "sort_order",
+                          "modifier"."external_id" as "external_id",
+                          to_char(
+                            case
+                              when not (
+                                "modifier"."is_available"
+                                or coalesce("modifier"."unavailable_until" <= now(), false)
+                              ) then "modifier"."unavailable_since"
+                            end at time zone 'UTC',
+                            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                          ) as "unavailable_since",
+                          case
+                            when not (
+                              "modifier"."is_available"
+                              or coalesce("modifier"."unavailable_until" <= now(), false)
+                            ) then "modifier"."unavailable_by"
+                          end as "unavailable_by",
+                          to_char("modifier"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                          to_char("modifier"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                          "modifier"."version" as "version",
+                          "modifier"."modifier_groups" as "modifier_groups"
+                      ) as fields
+                  )
+                  order by
+                    modifier.sort_order,
+                    modifier.modifier_id
+                ),
+                '[]'
+              )
+            from
+              modifier
+            where
+              modifier.modifier_group_id = modifier_group.modifier_group_id
+              and modifier.account_id = modifier_group.account_id
+          ) as "modifiers"
+      ) as fields
+  ) as "resource"
+from
+  "modifier_group"
+where
+  "location_id" = $1::bigint
+  and (
+    "modifier_group"."account_id" = $2::bigint
+    and (
+      $3::bigint[] is null
+      or "modifier_group"."location_id" = any ($3::bigint[])
+    )
+  )
+  and "modifier_group_id" > $4::bigint
+  and "external_id" = $5::text
+order by
+  "modifier_group_id"
+limit
+  $6::bigint;
+
+-- modifierGroups.lockGroups
+-- $1 account_id bigint
+-- $2 location_id bigint
+select
+  "modifier_group_id"
+from
+  "modifier_group"
+where
+  "account_id" = $1::bigint
+  and "location_id" = $2::bigint
+order by
+  "modifier_group_id"
+for no key update;
+
+-- modifierGroups.lockItem
+-- $1 item_id bigint
+-- $2 menu_id bigint
+-- $3 account_id bigint
+-- $4 location_ids bigint[]
+select
+  '"' || "item"."version" || '-' || to_hex("item"."stamp") || case
+    when coalesce("item"."unavailable_until" <= now(), false) then '-restored'
+    else ''
+  end || '"' as "etag",
+  (
+    select
+      to_json(fields)
+    from
+      (
+        select
+          "item"."item_id" as "item_id",
+          "item"."category_id" as "category_id",
+          "item"."menu_id" as "menu_id",
+          "item"."name" as "name",
+          "item"."description" as "description",
+          "item"."price" as "price",
+          "item"."photo_url" as "photo_url",
+          "item"."allergens" as "allergens",
+          "item"."dietary_tags" as "dietary_tags",
+          "item"."modifier_groups" as "modifier_groups",
+          (
+            "item"."is_available"
+            or coalesce("item"."unavailable_until" <= now(), false)
+          ) as "is_available",
+          "item"."sort_order" as "sort_order",
+          to_char("item"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+          "item"."external_id" as "external_id",
+          "item"."hours" as "hours",
+          to_char(
+            case
+              when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
+            end at time zone 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+          ) as "unavailable_until",
+          to_char(
+            case
+              when not (
+                "item"."is_available"
+                or coalesce("item"."unavailable_until" <= now(), false)
+              ) then "item"."unavailable_since"
+            end at time zone 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+          ) as "unavailable_since",
+          case
+            when not (
+              "item"."is_available"
+              or coalesce("item"."unavailable_until" <= now(), false)
+            ) then "item"."unavailable_by"
+          end as "unavailable_by",
+          to_char("item"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+          "item"."version" as "version"
+      ) as fields
+  ) as "resource",
+  "modifier_groups"
+from
+  "item"
+where
+  (
+    (
+      "item"."item_id" = $1::bigint
+      and "item"."menu_id" = $2::bigint
+    )
+    and (
+      "item"."account_id" = $3::bigint
+      and (
+        $4::bigint[] is null
+        or "item"."location_id" = any ($4::bigint[])
+      )
+    )
+  )
+for no key update;
+
+-- modifierGroups.lockModifier
+-- $1 modifier_id bigint
+-- $2 modifier_group_id bigint
+-- $3 location_id bigint
+-- $4 account_id bigint
+-- $5 location_ids bigint[]
+select
+  '"' || "modifier"."version" || '-' || to_hex("modifier"."stamp") || case
+    when coalesce("modifier"."unavailable_until" <= now(), false) then '-restored'
+    else ''
+  end || '"' as "etag",
+  "modifier_groups",
+  (
+    select
+      to_json(fields)
+    from
+      (
+        select
+          "modifier"."modifier_id" as "modifier_id",
+          "modifier"."modifier_group_id" as "modifier_group_id",
+          "modifier"."location_id" as "location_id",
+          "modifier"."name" as "name",
+          "modifier"."description" as "description",
+          "modifier"."price" as "price",
+          (
+            "modifier"."is_available"
+            or coalesce("modifier"."unavailable_until" <= now(), false)
+          ) as "is_available",
+          to_char(
+            case
+              when not coalesce("modifier"."unavailable_until" <= now(), false) then "modifier"."unavailable_until"
+            end at time zone 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+          ) as "unavailable_until",
+          "modifier"."default_quantity" as "default_quantity",
+          "modifier"."item_id" as "item_id",
+          "modifier"."allergens" as "allergens",
+          "modifier"."dietary_tags" as "dietary_tags",
+          "modifier"."sort_order" as "sort_order",
+          "modifier"."external_id" as "external_id",
+          to_char(
+            case
+              when not (
+                "modifier"."is_available"
+                or coalesce("modifier"."unavailable_until" <= now(), false)
+              ) then "modifier"."unavailable_since"
+            end at time zone 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+          ) as "unavailable_since",
+          case
+            when not (
+              "modifier"."is_available"
+              or coalesce("modifier"."unavailable_until" <= now(), false)
+            ) then "modifier"."unavailable_by"
+          end as "unavailable_by",
+          to_char("modifier"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+          to_char("modifier"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+          "modifier"."version" as "version",
+          "modifier"."modifier_groups" as "modifier_groups"
+      ) as fields
+  ) as "resource"
+from
+  "modifier"
+where
+  (
+    (
+      "modifier"."modifier_id" = $1::bigint
+      and "modifier"."modifier_group_id" = $2::bigint
+      and "modifier"."location_id" = $3::bigint
+    )
+    and (
+      "modifier"."account_id" = $4::bigint
+      and (
+        $5::bigint[] is null
+        or "modifier"."location_id" = any ($5::bigint[])
+      )
+    )
+  )
+for update;
+
+-- modifierGroups.lockModifiers
+-- $1 account_id bigint
+-- $2 location_id bigint
+-- $3 groups bigint[]
+select
+  "modifier_id"
+from
+  "modifier"
+where
+  "account_id" = $1::bigint
+  and "location_id" = $2::bigint
+  and modifier_group_id = any ($3::bigint[])
+order by
+  "modifier_id"
+for update;
+
+-- modifierGroups.missingItems
+-- $1 items bigint[]
+-- $2 account_id bigint
+-- $3 location_id bigint
+select
+  wanted.item_id
+from
+  unnest($1::bigint[]) as wanted (item_id)
+where
+  not exists (
+    select
+    from
+      item
+    where
+      item.item_id = wanted.item_id
+      and item.account_id = $2::bigint
+      and item.location_id = $3::bigint
+  );
+
+-- modifierGroups.nestings
+-- $1 account_id bigint
+-- $2 location_id bigint
+-- $3 modifier_id bigint
+select distinct
+  used.user_group_id as "outer",
+  used.modifier_group_id as "inner"
+from
+  modifier_group as own
+  join modifier_group_use as used on used.account_id = own.account_id
+  and used.user_group_id = own.modifier_group_id
+where
+  own.account_id = $1::bigint
+  and own.location_id = $2::bigint
+  and used.modifier_id <> $3::bigint;
+
+-- modifierGroups.noteShowingMenus
+-- $1 account_id bigint
+-- $2 location_id bigint
+with recursive
+  shown (menu_id, modifier_group_id) as (
+    select
+      used.menu_id,
+      used.modifier_group_id
+    from
+      modifier_group as own
+      join modifier_group_use as used using (account_id, modifier_group_id)
+    where
+      own.account_id = $1::bigint
+      and own.location_id = $2::bigint
+      and used.menu_id is not null
+    union
+    select
+      shown.menu_id,
+      used.modifier_group_id
+    from
+      shown
+      join modifier_group_use as used on used.account_id = $1::bigint
+      and used.user_group_id = shown.modifier_group_id
+  ),
+  wanted as (
+    select
+      own.modifier_group_id,
+      own.account_id,
+      coalesce(
+        array_agg(
+          shown.menu_id
+          order by
+            shown.menu_id
+        ) filter (
+          where
+            shown.menu_id is not null
+        ),
+        '{}'
+      ) as menu_ids
+    from
+      modifier_group as own
+      left join shown using (modifier_group_id)
+    where
+      own.account_id = $1::bigint
+      and own.location_id = $2::bigint
+    group by
+      own.modifier_group_id,
+      own.account_id
+  )
+update modifier_group
+set
+  menu_ids = wanted.menu_ids
+from
+  wanted
+where
+  modifier_group.modifier_group_id = wanted.modifier_group_id
+  and modifier_group.account_id = wanted.account_id
+  and modifier_group.menu_ids <> wanted.menu_ids;
+
+-- modifierGroups.placeOfItem
+-- $1 item_id bigint
+-- $2 menu_id bigint
+-- $3 account_id bigint
+-- $4 location_ids bigint[]
+select
+  "account_id",
+  "location_id"
+from
+  "item"
+where
+  (
+    (
+      "item"."item_id" = $1::bigint
+      and "item"."menu_id" = $2::bigint
+    )
+    and (
+      "item"."account_id" = $3::bigint
+      and (
+        $4::bigint[] is null
+        or "item"."location_id" = any ($4::bigint[])
+      )
+    )
+  );
+
+-- modifierGroups.requireGroup
+-- $1 account_id bigint
+-- $2 location_ids bigint[]
+-- $3 modifier_group_id bigint
+-- $4 location_id bigint
+select
+  (
+    "modifier_group"."account_id" = $1::bigint
+    and (
+      $2::bigint[] is null
+      or "modifier_group"."location_id" = any ($2::bigint[])
+    )
+  ) as "within_reach"
+from
+  "modifier_group"
+where
+  (
+    "modifier_group"."modifier_group_id" = $3::bigint
+    and "modifier_group"."location_id" = $4::bigint
+  );
+
+-- modifierGroups.requireModifier
+-- $1 account_id bigint
+-- $2 location_ids bigint[]
+-- $3 modifier_id bigint
+-- $4 modifier_group_id bigint
+-- $5 location_id bigint
+select
+  (
+    "modifier"."account_id" = $1::bigint
+    and (
+      $2::bigint[] is null
+      or "modifier"."location_id" = any ($2::bigint[])
+    )
+  ) as "within_reach"
+from
+  "modifier"
+where
+  (
+    "modifier"."modifier_id" = $3::bigint
+    and "modifier"."modifier_group_id" = $4::bigint
+    and "modifier"."location_id" = $5::bigint
+  );
+
+-- modifierGroups.restore.hours
+-- $1 location_id bigint
+-- $2 account_id bigint
+-- $3 location_ids bigint[]
+select
+  timezone,
+  json_build_array(hours) as levels,
+  floor(
+    extract(
+      epoch
+      from
+        now()
+    ) * 1000
+  ) as now
+from
+  location
+where
+  (
+    ("location"."location_id" = $1::bigint)
+    and (
+      "location"."account_id" = $2::bigint
+      and (
+        $3::bigint[] is null
+        or "location"."location_id" = any ($3::bigint[])
+      )
+    )
+  );
+
+-- modifierGroups.restoreDueModifiers
+-- $1 stamp integer
+-- $2 request_id text
+with
+  changed as (
+    update "modifier"
+    set
+      is_available = true,
+      unavailable_until = null,
+      unavailable_since = null,
+      unavailable_by = null,
+      version = "modifier".version + 1,
+      stamp = $1::integer,
+      updated_at = clock_timestamp()
+    where
+      (
+        select
+          pg_try_advisory_xact_lock(hashtextextended ('restore modifiers', 0))
+      )
+      and ("modifier_id", account_id) in (
+        select
+          due."modifier_id",
+          due.account_id
+        from
+          "modifier" as due
+        where
+          due.unavailable_until <= now()
+        order by
+          due."modifier_id"
+        limit
+          500
+        for update
+          skip locked
+      )
+    returning
+      "new"."account_id" as "account_id",
+      "new"."location_id" as "location_id",
+      null::bigint as "menu_id",
+      'modifier:' || "new"."modifier_id" as "record",
+      array['modifier.toggled'] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."modifier_id" as "modifier_id",
+              "new"."modifier_group_id" as "modifier_group_id",
+              "new"."location_id" as "location_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."price" as "price",
+              (
+                "new"."is_available"
+                or coalesce("new"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              to_char(
+                case
+                  when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              "new"."default_quantity" as "default_quantity",
+              "new"."item_id" as "item_id",
+              "new"."allergens" as "allergens",
+              "new"."dietary_tags" as "dietary_tags",
+              "new"."sort_order" as "sort_order",
+              "new"."external_id" as "external_id",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version",
+              "new"."modifier_groups" as "modifier_groups"
+          ) as fields
+      ) as "resource",
+      changed_fields (
+        case
+          when new.is_available then (
+            select
+              to_json(fields)
+            from
+              (
+                select
+                  "old"."modifier_id" as "modifier_id",
+                  "old"."modifier_group_id" as "modifier_group_id",
+                  "old"."location_id" as "location_id",
+                  "old"."name" as "name",
+                  "old"."description" as "description",
+                  "old"."price" as "price",
+                  "old"."is_available" as "is_available",
+                  to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+                  "old"."default_quantity" as "default_quantity",
+                  "old"."item_id" as "item_id",
+                  "old"."allergens" as "allergens",
+                  "old"."dietary_tags" as "dietary_tags",
+                  "old"."sort_order" as "sort_order",
+                  "old"."external_id" as "external_id",
+                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                  "old"."version" as "version",
+                  "old"."modifier_groups" as "modifier_groups"
+              ) as fields
+          )
+          else (
+            select
+              to_json(fields)
+            from
+              (
+                select
+                  "old"."modifier_id" as "modifier_id",
+                  "old"."modifier_group_id" as "modifier_group_id",
+                  "old"."location_id" as "location_id",
+                  "old"."name" as "name",
+                  "old"."description" as "description",
+                  "old"."price" as "price",
+                  (
+                    "old"."is_available"
+                    or coalesce("old"."unavailable_until" <= now(), false)
+                  ) as "is_available",
+                  to_char(
+                    case
+                      when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                    end at time zone 'UTC',
+                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                  ) as "unavailable_until",
+                  "old"."default_quantity" as "default_quantity",
+                  "old"."item_id" as "item_id",
+                  "old"."allergens" as "allergens",
+                  "old"."dietary_tags" as "dietary_tags",
+                  "old"."sort_order" as "sort_order",
+                  "old"."external_id" as "external_id",
+                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                  "old"."version" as "version",
+                  "old"."modifier_groups" as "modifier_groups"
+              ) as fields
+          )
+        end,
+        (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "new"."modifier_id" as "modifier_id",
+                "new"."modifier_group_id" as "modifier_group_id",
+                "new"."location_id" as "location_id",
+                "new"."name" as "name",
+                "new"."description" as "description",
+                "new"."price" as "price",
+                "new"."is_available" as "is_available",
+                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+                "new"."default_quantity" as "default_quantity",
+                "new"."item_id" as "item_id",
+                "new"."allergens" as "allergens",
+                "new"."dietary_tags" as "dietary_tags",
+                "new"."sort_order" as "sort_order",
+                "new"."external_id" as "external_id",
+                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "new"."version" as "version",
+                "new"."modifier_groups" as "modifier_groups"
+            ) as fields
+        )
+      ) as "previous",
+      "new"."modifier_group_id" as "modifier_group_id"
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              $2::text as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  ),
+  locked_groups as (
+    select
+      modifier_group_id,
+      account_id
+    from
+      modifier_group
+    where
+      modifier_group_id = any (
+        array(
+          select
+            modifier_group_id
+          from
+            changed
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            changed
+        )
+      )
+    order by
+      modifier_group_id
+    for no key update
+  ),
+  touched_groups as (
+    update modifier_group
+    set
+      content_version = content_version + 1,
+      stamp = $1::integer
+    where
+      modifier_group_id = any (
+        array(
+          select
+            modifier_group_id
+          from
+            locked_groups
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_groups
+        )
+      )
+    returning
+      account_id,
+      menu_ids
+  ),
+  locked_menus as (
+    select
+      menu_id,
+      account_id
+    from
+      menu
+    where
+      menu_id = any (
+        array(
+          select
+            unnest(menu_ids)
+          from
+            touched_groups
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            touched_groups
+        )
+      )
+    order by
+      menu_id
+    for no key update
+  ),
+  touched as (
+    update menu
+    set
+      content_version = content_version + 1,
+      stamp = $1::integer
+    where
+      menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            locked_menus
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_menus
+        )
+      )
+  )
+select
+  "record"
+from
+  changed;
+
+-- modifierGroups.rules
+-- $1 account_id bigint
+-- $2 location_id bigint
+-- $3 groups bigint[]
+select
+  modifier_group_id,
+  min_selections,
+  max_selections,
+  max_per_modifier,
+  (
+    select
+      coalesce(json_agg(json_build_object('modifier_id', modifier_id, 'default_quantity', default_quantity)), '[]')
+    from
+      modifier
+    where
+      modifier.account_id = own.account_id
+      and modifier.modifier_group_id = own.modifier_group_id
+  ) as defaults,
+  (
+    select
+      coalesce(
+        json_agg(json_build_object('min_selections', min_selections, 'max_selections', max_selections)),
+        '[]'
+      )
+    from
+      (
+        select distinct
+          min_selections,
+          max_selections
+        from
+          modifier_group_use as used
+        where
+          used.account_id = own.account_id
+          and used.modifier_group_id = own.modifier_group_id
+          and coalesce(min_selections, max_selections) is not null
+      ) as numbers
+  ) as own_numbers
+from
+  modifier_group as own
+where
+  account_id = $1::bigint
+  and location_id = $2::bigint
+  and modifier_group_id = any ($3::bigint[]);
+
+-- modifierGroups.setItemModifierGroups
+-- $1 uses json
+-- $2 stamp integer
+-- $3 item_id bigint
+-- $4 menu_id bigint
+-- $5 account_id bigint
+-- $6 location_ids bigint[]
+-- $7 request_id text
+with
+  changed as (
+    update "item"
+    set
+      "modifier_groups" = $1::json,
+      "version" = "item"."version" + 1,
+      "stamp" = $2::integer,
+      "updated_at" = clock_timestamp()
+    where
+      (
+        (
+          "item"."item_id" = $3::bigint
+          and "item"."menu_id" = $4::bigint
+        )
+        and (
+          "item"."account_id" = $5::bigint
+          and (
+            $6::bigint[] is null
+            or "item"."location_id" = any ($6::bigint[])
+          )
+        )
+      )
+    returning
+      "new"."account_id" as "account_id",
+      "new"."location_id" as "location_id",
+      "new"."menu_id" as "menu_id",
+      'item:' || "new"."item_id" as "record",
+      array['item.updated'] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."item_id" as "item_id",
+              "new"."category_id" as "category_id",
+              "new"."menu_id" as "menu_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."price" as "price",
+              "new"."photo_url" as "photo_url",
+              "new"."allergens" as "allergens",
+              "new"."dietary_tags" as "dietary_tags",
+              "new"."modifier_groups" as "modifier_groups",
+              (
+                "new"."is_available"
+                or coalesce("new"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              "new"."sort_order" as "sort_order",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
+              to_char(
+                case
+                  when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version"
+          ) as fields
+      ) as "resource",
+      changed_fields (
+        (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "old"."item_id" as "item_id",
+                "old"."category_id" as "category_id",
+                "old"."menu_id" as "menu_id",
+                "old"."name" as "name",
+                "old"."description" as "description",
+                "old"."price" as "price",
+                "old"."photo_url" as "photo_url",
+                "old"."allergens" as "allergens",
+                "old"."dietary_tags" as "dietary_tags",
+                "old"."modifier_groups" as "modifier_groups",
+                "old"."is_available" as "is_available",
+                "old"."sort_order" as "sort_order",
+                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                "old"."external_id" as "external_id",
+                "old"."hours" as "hours",
+                to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "old"."version" as "version"
+            ) as fields
+        ),
+        (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "new"."item_id" as "item_id",
+                "new"."category_id" as "category_id",
+                "new"."menu_id" as "menu_id",
+                "new"."name" as "name",
+                "new"."description" as "description",
+                "new"."price" as "price",
+                "new"."photo_url" as "photo_url",
+                "new"."allergens" as "allergens",
+                "new"."dietary_tags" as "dietary_tags",
+                "new"."modifier_groups" as "modifier_groups",
+                "new"."is_available" as "is_available",
+                "new"."sort_order" as "sort_order",
+                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                "new"."external_id" as "external_id",
+                "new"."hours" as "hours",
+                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "new"."version" as "version"
+            ) as fields
+        )
+      ) as "previous",
+      '"' || "new"."version" || '-' || to_hex("new"."stamp") || case
+        when coalesce("new"."unavailable_until" <= now(), false) then '-restored'
+        else ''
+      end || '"' as "etag"
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              $7::text as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  ),
+  touched as (
+    update menu
+    set
+      content_version = content_version + 1,
+      stamp = $2::integer
+    where
+      menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            changed
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            changed
+        )
+      )
   )
 select
   "etag",
@@ -5730,102 +16130,1874 @@ select
 from
   changed;
 
--- menus.updateMenu
--- $1 present text[]
--- $2 name text
--- $3 description text
--- $4 is_active boolean
--- $5 sort_order integer
--- $6 external_id text
--- $7 menu_id bigint
+-- modifierGroups.setModifierAvailability
+-- $1 ids bigint[]
+-- $2 external_ids text[]
+-- $3 availables boolean[]
+-- $4 untils timestamptz[]
+-- $5 plans boolean[]
+-- $6 restores boolean[]
+-- $7 location_id bigint
 -- $8 account_id bigint
 -- $9 location_ids bigint[]
--- $10 if_match text[]
--- $11 request_id text
+-- $10 returned_ids bigint[]
+-- $11 returned_untils timestamptz[]
+-- $12 client_id text
+-- $13 stamp integer
+-- $14 request_id text
 with
-  changed as (
-    update "menu"
-    set
-      "name" = case
-        when 'name' = any ($1::text[]) then $2::text
-        else "menu"."name"
-      end,
-      "description" = case
-        when 'description' = any ($1::text[]) then $3::text
-        else "menu"."description"
-      end,
-      "is_active" = case
-        when 'is_active' = any ($1::text[]) then $4::boolean
-        else "menu"."is_active"
-      end,
-      "sort_order" = case
-        when 'sort_order' = any ($1::text[]) then $5::integer
-        else "menu"."sort_order"
-      end,
-      "external_id" = case
-        when 'external_id' = any ($1::text[]) then $6::text
-        else "menu"."external_id"
-      end,
-      "version" = "menu"."version" + 1,
-      "content_version" = "menu"."content_version" + 1,
-      updated_at = clock_timestamp()
+  wanted as (
+    select
+      id,
+      external_id,
+      is_available,
+      unavailable_until,
+      has_plan,
+      restores,
+      place::int - 1 as place
+    from
+      unnest($1::bigint[], $2::text[], $3::boolean[], $4::timestamptz[], $5::boolean[], $6::boolean[]) with ordinality as wanted (id, external_id, is_available, unavailable_until, has_plan, restores, place)
+  ),
+  named as materialized (
+    select
+      id
+    from
+      wanted
     where
-      (
-        ("menu"."menu_id" = $7::bigint)
+      id is not null
+    union all
+    select
+      "modifier"."modifier_id"
+    from
+      wanted
+      join "modifier" using (external_id)
+    where
+      "modifier"."location_id" = $7::bigint
+      and "modifier"."account_id" = $8::bigint
+    limit
+      1001
+  ),
+  locked as (
+    select
+      *
+    from
+      "modifier"
+    where
+      "modifier"."location_id" = $7::bigint
+      and (
+        "modifier"."account_id" = $8::bigint
         and (
-          "menu"."account_id" = $8::bigint
-          and (
-            $9::bigint[] is null
-            or "menu"."location_id" = any ($9::bigint[])
-          )
+          $9::bigint[] is null
+          or "modifier"."location_id" = any ($9::bigint[])
         )
       )
-      and (
-        $10::text[] is null
-        or '"' || "menu"."content_version" || '-' || (
+      and "modifier"."modifier_id" = any (
+        array(
+          select
+            id
+          from
+            named
+        )
+      )
+      and not (
+        (
           select
             count(*)
           from
-            item
-          where
-            item.menu_id = "menu"."menu_id"
-            and item.unavailable_until <= now()
-        ) || '"' = any ($10::text[])
+            named
+        ) > 1000
       )
-      and ("menu"."name", "menu"."description", "menu"."is_active", "menu"."sort_order", "menu"."external_id") is distinct from (
-        case
-          when 'name' = any ($1::text[]) then $2::text
-          else "menu"."name"
-        end,
-        case
-          when 'description' = any ($1::text[]) then $3::text
-          else "menu"."description"
-        end,
-        case
-          when 'is_active' = any ($1::text[]) then $4::boolean
-          else "menu"."is_active"
-        end,
-        case
-          when 'sort_order' = any ($1::text[]) then $5::integer
-          else "menu"."sort_order"
-        end,
-        case
-          when 'external_id' = any ($1::text[]) then $6::text
-          else "menu"."external_id"
+    order by
+      "modifier"."modifier_id"
+    for no key update
+  ),
+  found as (
+    select
+      wanted.place,
+      min(wanted.place) over (
+        partition by
+          "locked"."modifier_id"
+      ) as first_place,
+      "locked"."modifier_id" as id,
+      locked.account_id,
+      locked.external_id,
+      wanted.is_available as wants_available,
+      case
+        when wanted.is_available then null
+        when wanted.restores then returned.until
+        when wanted.has_plan then wanted.unavailable_until
+        else case
+          when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
         end
+      end as wants_until,
+      (
+        wanted.is_available,
+        case
+          when wanted.is_available then null
+          when wanted.restores then returned.until
+          when wanted.has_plan then wanted.unavailable_until
+          else case
+            when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
+          end
+        end
+      ) is distinct from (
+        (
+          "locked"."is_available"
+          or coalesce("locked"."unavailable_until" <= now(), false)
+        ),
+        case
+          when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
+        end
+      ) as differs,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "locked"."modifier_id" as "modifier_id",
+              "locked"."modifier_group_id" as "modifier_group_id",
+              "locked"."location_id" as "location_id",
+              "locked"."name" as "name",
+              "locked"."description" as "description",
+              "locked"."price" as "price",
+              (
+                "locked"."is_available"
+                or coalesce("locked"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              to_char(
+                case
+                  when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              "locked"."default_quantity" as "default_quantity",
+              "locked"."item_id" as "item_id",
+              "locked"."allergens" as "allergens",
+              "locked"."dietary_tags" as "dietary_tags",
+              "locked"."sort_order" as "sort_order",
+              "locked"."external_id" as "external_id",
+              to_char(
+                case
+                  when not (
+                    "locked"."is_available"
+                    or coalesce("locked"."unavailable_until" <= now(), false)
+                  ) then "locked"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "locked"."is_available"
+                  or coalesce("locked"."unavailable_until" <= now(), false)
+                ) then "locked"."unavailable_by"
+              end as "unavailable_by",
+              to_char("locked"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              to_char("locked"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "locked"."version" as "version",
+              "locked"."modifier_groups" as "modifier_groups"
+          ) as fields
+      ) as shown
+    from
+      wanted
+      join (
+        select
+          place,
+          "locked"."modifier_id" as id
+        from
+          wanted
+          join locked on "locked"."modifier_id" = wanted.id
+        union all
+        select
+          place,
+          "locked"."modifier_id" as id
+        from
+          wanted
+          join locked on locked.external_id = wanted.external_id
+      ) as match using (place)
+      join locked on "locked"."modifier_id" = match.id
+      left join unnest($10::bigint[], $11::timestamptz[]) as returned (id, until) on returned.id = "locked"."modifier_id"
+    where
+      not wanted.restores
+      or returned.id is not null
+  ),
+  changed as (
+    update "modifier"
+    set
+      is_available = found.wants_available,
+      unavailable_until = found.wants_until,
+      unavailable_since = case
+        when not found.wants_available then case
+          when (
+            "modifier"."is_available"
+            or coalesce("modifier"."unavailable_until" <= now(), false)
+          ) then clock_timestamp()
+          else "modifier"."unavailable_since"
+        end
+      end,
+      unavailable_by = case
+        when not found.wants_available then case
+          when (
+            "modifier"."is_available"
+            or coalesce("modifier"."unavailable_until" <= now(), false)
+          ) then $12::text
+          else "modifier"."unavailable_by"
+        end
+      end,
+      version = "modifier".version + 1,
+      stamp = $13::integer,
+      updated_at = clock_timestamp()
+    from
+      found
+    where
+      "modifier"."modifier_id" = found.id
+      and "modifier".account_id = found.account_id
+      and found.differs
+      and not exists (
+        select
+        from
+          found
+        where
+          place > first_place
       )
     returning
       "new"."account_id" as "account_id",
       "new"."location_id" as "location_id",
-      "new"."menu_id" as "menu_id",
-      'menu:' || "new"."menu_id" as "record",
+      null::bigint as "menu_id",
+      'modifier:' || "new"."modifier_id" as "record",
+      array[
+        case
+          when (
+            old.is_available <> new.is_available
+            or (
+              "old"."is_available"
+              or coalesce("old"."unavailable_until" <= now(), false)
+            ) <> new.is_available
+          ) then 'modifier.toggled'
+          else 'modifier.updated'
+        end
+      ] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."modifier_id" as "modifier_id",
+              "new"."modifier_group_id" as "modifier_group_id",
+              "new"."location_id" as "location_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."price" as "price",
+              (
+                "new"."is_available"
+                or coalesce("new"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              to_char(
+                case
+                  when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              "new"."default_quantity" as "default_quantity",
+              "new"."item_id" as "item_id",
+              "new"."allergens" as "allergens",
+              "new"."dietary_tags" as "dietary_tags",
+              "new"."sort_order" as "sort_order",
+              "new"."external_id" as "external_id",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version",
+              "new"."modifier_groups" as "modifier_groups"
+          ) as fields
+      ) as "resource",
+      changed_fields (
+        case
+          when new.is_available then (
+            select
+              to_json(fields)
+            from
+              (
+                select
+                  "old"."modifier_id" as "modifier_id",
+                  "old"."modifier_group_id" as "modifier_group_id",
+                  "old"."location_id" as "location_id",
+                  "old"."name" as "name",
+                  "old"."description" as "description",
+                  "old"."price" as "price",
+                  "old"."is_available" as "is_available",
+                  to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+                  "old"."default_quantity" as "default_quantity",
+                  "old"."item_id" as "item_id",
+                  "old"."allergens" as "allergens",
+                  "old"."dietary_tags" as "dietary_tags",
+                  "old"."sort_order" as "sort_order",
+                  "old"."external_id" as "external_id",
+                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                  "old"."version" as "version",
+                  "old"."modifier_groups" as "modifier_groups"
+              ) as fields
+          )
+          else (
+            select
+              to_json(fields)
+            from
+              (
+                select
+                  "old"."modifier_id" as "modifier_id",
+                  "old"."modifier_group_id" as "modifier_group_id",
+                  "old"."location_id" as "location_id",
+                  "old"."name" as "name",
+                  "old"."description" as "description",
+                  "old"."price" as "price",
+                  (
+                    "old"."is_available"
+                    or coalesce("old"."unavailable_until" <= now(), false)
+                  ) as "is_available",
+                  to_char(
+                    case
+                      when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                    end at time zone 'UTC',
+                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                  ) as "unavailable_until",
+                  "old"."default_quantity" as "default_quantity",
+                  "old"."item_id" as "item_id",
+                  "old"."allergens" as "allergens",
+                  "old"."dietary_tags" as "dietary_tags",
+                  "old"."sort_order" as "sort_order",
+                  "old"."external_id" as "external_id",
+                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                  "old"."version" as "version",
+                  "old"."modifier_groups" as "modifier_groups"
+              ) as fields
+          )
+        end,
+        (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "new"."modifier_id" as "modifier_id",
+                "new"."modifier_group_id" as "modifier_group_id",
+                "new"."location_id" as "location_id",
+                "new"."name" as "name",
+                "new"."description" as "description",
+                "new"."price" as "price",
+                "new"."is_available" as "is_available",
+                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+                "new"."default_quantity" as "default_quantity",
+                "new"."item_id" as "item_id",
+                "new"."allergens" as "allergens",
+                "new"."dietary_tags" as "dietary_tags",
+                "new"."sort_order" as "sort_order",
+                "new"."external_id" as "external_id",
+                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "new"."version" as "version",
+                "new"."modifier_groups" as "modifier_groups"
+            ) as fields
+        )
+      ) as "previous",
+      "new"."modifier_group_id" as "modifier_group_id",
+      "modifier"."modifier_id" as "id"
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              $14::text as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  ),
+  locked_groups as (
+    select
+      modifier_group_id,
+      account_id
+    from
+      modifier_group
+    where
+      modifier_group_id = any (
+        array(
+          select
+            modifier_group_id
+          from
+            changed
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            changed
+        )
+      )
+    order by
+      modifier_group_id
+    for no key update
+  ),
+  touched_groups as (
+    update modifier_group
+    set
+      content_version = content_version + 1,
+      stamp = $13::integer
+    where
+      modifier_group_id = any (
+        array(
+          select
+            modifier_group_id
+          from
+            locked_groups
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_groups
+        )
+      )
+    returning
+      account_id,
+      menu_ids
+  ),
+  locked_menus as (
+    select
+      menu_id,
+      account_id
+    from
+      menu
+    where
+      menu_id = any (
+        array(
+          select
+            unnest(menu_ids)
+          from
+            touched_groups
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            touched_groups
+        )
+      )
+    order by
+      menu_id
+    for no key update
+  ),
+  touched as (
+    update menu
+    set
+      content_version = content_version + 1,
+      stamp = $13::integer
+    where
+      menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            locked_menus
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_menus
+        )
+      )
+  )
+select
+  wanted.place,
+  case
+    when changed.id is not null then 'changed'
+    when found.id is not null then 'unchanged'
+    else 'not_found'
+  end as outcome,
+  (
+    select
+      to_json(fields)
+    from
+      (
+        select
+          coalesce(found.id, wanted.id) as "modifier_id",
+          case
+            when found.id is null then wanted.external_id
+            else found.external_id
+          end as "external_id",
+          case
+            when changed.id is not null then 'changed'
+            when found.id is not null then 'unchanged'
+            else 'not_found'
+          end as "result",
+          coalesce(changed.resource, found.shown) as "modifier"
+      ) as fields
+  ) as result,
+  found.first_place,
+  (
+    (
+      select
+        count(*)
+      from
+        named
+    ) > 1000
+  ) as are_too_many
+from
+  wanted
+  left join found using (place)
+  left join changed on changed.id = found.id
+order by
+  wanted.place,
+  found.id;
+
+-- modifierGroups.setModifierModifierGroups
+-- $1 uses json
+-- $2 stamp integer
+-- $3 modifier_id bigint
+-- $4 modifier_group_id bigint
+-- $5 location_id bigint
+-- $6 account_id bigint
+-- $7 location_ids bigint[]
+-- $8 request_id text
+with
+  changed as (
+    update "modifier"
+    set
+      "modifier_groups" = $1::json,
+      "version" = "modifier"."version" + 1,
+      "stamp" = $2::integer,
+      "updated_at" = clock_timestamp()
+    where
+      (
+        (
+          "modifier"."modifier_id" = $3::bigint
+          and "modifier"."modifier_group_id" = $4::bigint
+          and "modifier"."location_id" = $5::bigint
+        )
+        and (
+          "modifier"."account_id" = $6::bigint
+          and (
+            $7::bigint[] is null
+            or "modifier"."location_id" = any ($7::bigint[])
+          )
+        )
+      )
+    returning
+      "new"."account_id" as "account_id",
+      "new"."location_id" as "location_id",
+      null::bigint as "menu_id",
+      'modifier:' || "new"."modifier_id" as "record",
+      array['modifier.updated'] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."modifier_id" as "modifier_id",
+              "new"."modifier_group_id" as "modifier_group_id",
+              "new"."location_id" as "location_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."price" as "price",
+              (
+                "new"."is_available"
+                or coalesce("new"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              to_char(
+                case
+                  when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              "new"."default_quantity" as "default_quantity",
+              "new"."item_id" as "item_id",
+              "new"."allergens" as "allergens",
+              "new"."dietary_tags" as "dietary_tags",
+              "new"."sort_order" as "sort_order",
+              "new"."external_id" as "external_id",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version",
+              "new"."modifier_groups" as "modifier_groups"
+          ) as fields
+      ) as "resource",
+      changed_fields (
+        (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "old"."modifier_id" as "modifier_id",
+                "old"."modifier_group_id" as "modifier_group_id",
+                "old"."location_id" as "location_id",
+                "old"."name" as "name",
+                "old"."description" as "description",
+                "old"."price" as "price",
+                "old"."is_available" as "is_available",
+                to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+                "old"."default_quantity" as "default_quantity",
+                "old"."item_id" as "item_id",
+                "old"."allergens" as "allergens",
+                "old"."dietary_tags" as "dietary_tags",
+                "old"."sort_order" as "sort_order",
+                "old"."external_id" as "external_id",
+                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "old"."version" as "version",
+                "old"."modifier_groups" as "modifier_groups"
+            ) as fields
+        ),
+        (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "new"."modifier_id" as "modifier_id",
+                "new"."modifier_group_id" as "modifier_group_id",
+                "new"."location_id" as "location_id",
+                "new"."name" as "name",
+                "new"."description" as "description",
+                "new"."price" as "price",
+                "new"."is_available" as "is_available",
+                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+                "new"."default_quantity" as "default_quantity",
+                "new"."item_id" as "item_id",
+                "new"."allergens" as "allergens",
+                "new"."dietary_tags" as "dietary_tags",
+                "new"."sort_order" as "sort_order",
+                "new"."external_id" as "external_id",
+                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "new"."version" as "version",
+                "new"."modifier_groups" as "modifier_groups"
+            ) as fields
+        )
+      ) as "previous",
+      "new"."modifier_group_id" as "modifier_group_id",
+      '"' || "new"."version" || '-' || to_hex("new"."stamp") || case
+        when coalesce("new"."unavailable_until" <= now(), false) then '-restored'
+        else ''
+      end || '"' as "etag"
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              $8::text as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  ),
+  locked_groups as (
+    select
+      modifier_group_id,
+      account_id
+    from
+      modifier_group
+    where
+      modifier_group_id = any (
+        array(
+          select
+            modifier_group_id
+          from
+            changed
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            changed
+        )
+      )
+    order by
+      modifier_group_id
+    for no key update
+  ),
+  touched_groups as (
+    update modifier_group
+    set
+      content_version = content_version + 1,
+      stamp = $2::integer
+    where
+      modifier_group_id = any (
+        array(
+          select
+            modifier_group_id
+          from
+            locked_groups
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_groups
+        )
+      )
+    returning
+      account_id,
+      menu_ids
+  ),
+  locked_menus as (
+    select
+      menu_id,
+      account_id
+    from
+      menu
+    where
+      menu_id = any (
+        array(
+          select
+            unnest(menu_ids)
+          from
+            touched_groups
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            touched_groups
+        )
+      )
+    order by
+      menu_id
+    for no key update
+  ),
+  touched as (
+    update menu
+    set
+      content_version = content_version + 1,
+      stamp = $2::integer
+    where
+      menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            locked_menus
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_menus
+        )
+      )
+  )
+select
+  "etag",
+  "resource"
+from
+  changed;
+
+-- modifierGroups.takeTurn
+-- $1 location_id bigint
+-- $2 account_id bigint
+select
+  "currency"
+from
+  "location"
+where
+  "location_id" = $1::bigint
+  and "account_id" = $2::bigint
+for no key update;
+
+-- modifierGroups.toggleModifier
+-- $1 client_id text
+-- $2 stamp integer
+-- $3 modifier_id bigint
+-- $4 modifier_group_id bigint
+-- $5 location_id bigint
+-- $6 account_id bigint
+-- $7 location_ids bigint[]
+-- $8 if_match text[]
+-- $9 request_id text
+with
+  changed as (
+    update "modifier"
+    set
+      "is_available" = not (
+        "modifier"."is_available"
+        or coalesce("modifier"."unavailable_until" <= now(), false)
+      ),
+      "unavailable_until" = null,
+      "unavailable_since" = case
+        when not not (
+          "modifier"."is_available"
+          or coalesce("modifier"."unavailable_until" <= now(), false)
+        ) then case
+          when (
+            "modifier"."is_available"
+            or coalesce("modifier"."unavailable_until" <= now(), false)
+          ) then clock_timestamp()
+          else "modifier"."unavailable_since"
+        end
+      end,
+      "unavailable_by" = case
+        when not not (
+          "modifier"."is_available"
+          or coalesce("modifier"."unavailable_until" <= now(), false)
+        ) then case
+          when (
+            "modifier"."is_available"
+            or coalesce("modifier"."unavailable_until" <= now(), false)
+          ) then $1::text
+          else "modifier"."unavailable_by"
+        end
+      end,
+      "version" = "modifier"."version" + 1,
+      "stamp" = $2::integer,
+      "updated_at" = clock_timestamp()
+    where
+      (
+        (
+          "modifier"."modifier_id" = $3::bigint
+          and "modifier"."modifier_group_id" = $4::bigint
+          and "modifier"."location_id" = $5::bigint
+        )
+        and (
+          "modifier"."account_id" = $6::bigint
+          and (
+            $7::bigint[] is null
+            or "modifier"."location_id" = any ($7::bigint[])
+          )
+        )
+      )
+      and (
+        $8::text[] is null
+        or '"' || "modifier"."version" || '-' || to_hex("modifier"."stamp") || case
+          when coalesce("modifier"."unavailable_until" <= now(), false) then '-restored'
+          else ''
+        end || '"' = any ($8::text[])
+      )
+    returning
+      "new"."account_id" as "account_id",
+      "new"."location_id" as "location_id",
+      null::bigint as "menu_id",
+      'modifier:' || "new"."modifier_id" as "record",
+      array['modifier.toggled'] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."modifier_id" as "modifier_id",
+              "new"."modifier_group_id" as "modifier_group_id",
+              "new"."location_id" as "location_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."price" as "price",
+              (
+                "new"."is_available"
+                or coalesce("new"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              to_char(
+                case
+                  when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              "new"."default_quantity" as "default_quantity",
+              "new"."item_id" as "item_id",
+              "new"."allergens" as "allergens",
+              "new"."dietary_tags" as "dietary_tags",
+              "new"."sort_order" as "sort_order",
+              "new"."external_id" as "external_id",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version",
+              "new"."modifier_groups" as "modifier_groups"
+          ) as fields
+      ) as "resource",
+      case
+        when old.unavailable_until is null
+        or coalesce("old"."unavailable_until" <= now(), false) then (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                (
+                  "old"."is_available"
+                  or coalesce("old"."unavailable_until" <= now(), false)
+                ) as "is_available"
+            ) as fields
+        )
+        else (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                (
+                  "old"."is_available"
+                  or coalesce("old"."unavailable_until" <= now(), false)
+                ) as "is_available",
+                to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until"
+            ) as fields
+        )
+      end as "previous",
+      "new"."modifier_group_id" as "modifier_group_id",
+      '"' || "new"."version" || '-' || to_hex("new"."stamp") || case
+        when coalesce("new"."unavailable_until" <= now(), false) then '-restored'
+        else ''
+      end || '"' as "etag"
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              $9::text as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  ),
+  locked_groups as (
+    select
+      modifier_group_id,
+      account_id
+    from
+      modifier_group
+    where
+      modifier_group_id = any (
+        array(
+          select
+            modifier_group_id
+          from
+            changed
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            changed
+        )
+      )
+    order by
+      modifier_group_id
+    for no key update
+  ),
+  touched_groups as (
+    update modifier_group
+    set
+      content_version = content_version + 1,
+      stamp = $2::integer
+    where
+      modifier_group_id = any (
+        array(
+          select
+            modifier_group_id
+          from
+            locked_groups
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_groups
+        )
+      )
+    returning
+      account_id,
+      menu_ids
+  ),
+  locked_menus as (
+    select
+      menu_id,
+      account_id
+    from
+      menu
+    where
+      menu_id = any (
+        array(
+          select
+            unnest(menu_ids)
+          from
+            touched_groups
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            touched_groups
+        )
+      )
+    order by
+      menu_id
+    for no key update
+  ),
+  touched as (
+    update menu
+    set
+      content_version = content_version + 1,
+      stamp = $2::integer
+    where
+      menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            locked_menus
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_menus
+        )
+      )
+  )
+select
+  "etag",
+  "resource"
+from
+  changed;
+
+-- modifierGroups.toggleModifiers
+-- $1 ids bigint[]
+-- $2 group_ids bigint[]
+-- $3 place_ids bigint[]
+-- $4 stamps integer[]
+-- $5 request_ids text[]
+-- $6 client_ids text[]
+-- $7 account_id bigint
+-- $8 location_ids bigint[]
+-- $9 stamp integer
+with
+  wanted as (
+    select
+      modifier_id,
+      modifier_group_id,
+      location_id,
+      stamp,
+      request_id,
+      client_id,
+      place::int - 1 as place,
+      row_number() over (
+        partition by
+          modifier_id,
+          modifier_group_id,
+          location_id
+        order by
+          place
+      )::int as turn
+    from
+      unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::integer[], $5::text[], $6::text[]) with ordinality as
+    call (modifier_id, modifier_group_id, location_id, stamp, request_id, client_id, place)
+  ),
+  free_modifiers as materialized (
+    select
+      modifier_id,
+      modifier_group_id,
+      location_id,
+      account_id
+    from
+      modifier
+    where
+      modifier_id = any ($1::bigint[])
+      and (
+        "modifier"."account_id" = $7::bigint
+        and (
+          $8::bigint[] is null
+          or "modifier"."location_id" = any ($8::bigint[])
+        )
+      )
+    order by
+      modifier_id
+    for no key update
+      skip locked
+  ),
+  free_groups as materialized (
+    select
+      modifier_group_id,
+      account_id,
+      menu_ids
+    from
+      modifier_group
+    where
+      modifier_group_id = any (
+        array(
+          select
+            modifier_group_id
+          from
+            free_modifiers
+        )
+      )
+      and (
+        "modifier_group"."account_id" = $7::bigint
+        and (
+          $8::bigint[] is null
+          or "modifier_group"."location_id" = any ($8::bigint[])
+        )
+      )
+    order by
+      modifier_group_id
+    for no key update
+      skip locked
+  ),
+  free_menus as materialized (
+    select
+      menu_id
+    from
+      menu
+    where
+      menu_id = any (
+        array(
+          select
+            unnest(menu_ids)
+          from
+            free_groups
+        )
+      )
+      and (
+        "menu"."account_id" = $7::bigint
+        and (
+          $8::bigint[] is null
+          or "menu"."location_id" = any ($8::bigint[])
+        )
+      )
+    order by
+      menu_id
+    for no key update
+      skip locked
+  ),
+  turns as (
+    select
+      wanted.*,
+      free_modifiers.account_id,
+      free_groups.menu_ids
+    from
+      wanted
+      join free_modifiers using (modifier_id, modifier_group_id, location_id)
+      join free_groups using (modifier_group_id)
+      -- A menu that is deleted may still be named.
+    where
+      not exists (
+        select
+        from
+          menu
+        where
+          menu.menu_id = any (free_groups.menu_ids)
+          and menu.account_id = free_groups.account_id
+          and menu.menu_id <> all (
+            array(
+              select
+                menu_id
+              from
+                free_menus
+            )
+          )
+      )
+  ),
+  last_turns as (
+    select distinct
+      on ("modifier_id") *
+    from
+      turns
+    order by
+      "modifier_id",
+      turn desc
+  ),
+  toggled as (
+    update "modifier"
+    set
+      is_available = (
+        "modifier"."is_available"
+        or coalesce("modifier"."unavailable_until" <= now(), false)
+      ) <> ("last_turns"."turn" % 2 = 1),
+      unavailable_until = null,
+      unavailable_since = case
+        when not (
+          (
+            "modifier"."is_available"
+            or coalesce("modifier"."unavailable_until" <= now(), false)
+          ) <> ("last_turns"."turn" % 2 = 1)
+        ) then clock_timestamp()
+      end,
+      unavailable_by = case
+        when not (
+          (
+            "modifier"."is_available"
+            or coalesce("modifier"."unavailable_until" <= now(), false)
+          ) <> ("last_turns"."turn" % 2 = 1)
+        ) then last_turns.client_id
+      end,
+      version = "modifier"."version" + last_turns.turn,
+      stamp = last_turns.stamp,
+      updated_at = clock_timestamp()
+    from
+      last_turns
+    where
+      "modifier"."modifier_id" = "last_turns"."modifier_id"
+      and "modifier"."account_id" = last_turns.account_id
+    returning
+      new.*,
+      old.version as version_before,
+      (
+        "old"."is_available"
+        or coalesce("old"."unavailable_until" <= now(), false)
+      ) as was_available,
+      case
+        when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+      end as was_until
+  ),
+  touched_groups as (
+    update modifier_group
+    set
+      content_version = content_version + touch.turns,
+      stamp = $9::integer
+    from
+      (
+        select
+          modifier_group_id,
+          account_id,
+          count(*) as turns
+        from
+          turns
+        group by
+          modifier_group_id,
+          account_id
+      ) as touch
+    where
+      modifier_group.modifier_group_id = touch.modifier_group_id
+      and modifier_group.account_id = touch.account_id
+  ),
+  changed as (
+    select
+      place,
+      request_id,
+      "toggled"."account_id" as "account_id",
+      "toggled"."location_id" as "location_id",
+      null::bigint as "menu_id",
+      'modifier:' || "toggled"."modifier_id" as "record",
+      array['modifier.toggled'] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "toggled"."modifier_id" as "modifier_id",
+              "toggled"."modifier_group_id" as "modifier_group_id",
+              "toggled"."location_id" as "location_id",
+              "toggled"."name" as "name",
+              "toggled"."description" as "description",
+              "toggled"."price" as "price",
+              not (was_available = ("turns"."turn" % 2 = 1)) as "is_available",
+              to_char(
+                case
+                  when not coalesce("toggled"."unavailable_until" <= now(), false) then "toggled"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              "toggled"."default_quantity" as "default_quantity",
+              "toggled"."item_id" as "item_id",
+              "toggled"."allergens" as "allergens",
+              "toggled"."dietary_tags" as "dietary_tags",
+              "toggled"."sort_order" as "sort_order",
+              "toggled"."external_id" as "external_id",
+              to_char(
+                case
+                  when (was_available = ("turns"."turn" % 2 = 1)) then coalesce(unavailable_since, updated_at)
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when (was_available = ("turns"."turn" % 2 = 1)) then turns.client_id
+              end as "unavailable_by",
+              to_char("toggled"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              to_char("toggled"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              (version_before + turns.turn) as "version",
+              "toggled"."modifier_groups" as "modifier_groups"
+          ) as fields
+      ) as "resource",
+      case
+        when turns.turn > 1
+        or was_until is null then (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                (was_available = ("turns"."turn" % 2 = 1)) as "is_available"
+            ) as fields
+        )
+        else (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                (was_available = ("turns"."turn" % 2 = 1)) as "is_available",
+                to_char("was_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until"
+            ) as fields
+        )
+      end as "previous",
+      "toggled"."modifier_group_id" as "modifier_group_id",
+      '"' || (version_before + turns.turn) || '-' || to_hex("turns"."stamp") || '"' as etag
+    from
+      toggled
+      join turns using ("modifier_id")
+    order by
+      place
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              "change"."request_id" as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  ),
+  touched as (
+    update menu
+    set
+      content_version = content_version + touch.turns,
+      stamp = $9::integer
+    from
+      (
+        select
+          menu_id,
+          account_id,
+          count(*) as turns
+        from
+          turns,
+          unnest(menu_ids) as menu_id
+        group by
+          menu_id,
+          account_id
+      ) as touch
+    where
+      menu.menu_id = touch.menu_id
+      and menu.account_id = touch.account_id
+  )
+select
+  place,
+  etag,
+  resource
+from
+  changed;
+
+-- modifierGroups.updateModifier
+-- $1 modifier_id bigint
+-- $2 modifier_group_id bigint
+-- $3 location_id bigint
+-- $4 account_id bigint
+-- $5 location_ids bigint[]
+-- $6 present text[]
+-- $7 name text
+-- $8 description text
+-- $9 price numeric
+-- $10 is_available boolean
+-- $11 unavailable_until timestamptz
+-- $12 default_quantity integer
+-- $13 item_id bigint
+-- $14 allergens text[]
+-- $15 dietary_tags text[]
+-- $16 sort_order integer
+-- $17 external_id text
+-- $18 client_id text
+-- $19 stamp integer
+-- $20 if_match text[]
+-- $21 request_id text
+with
+  terms as materialized (
+    select
+      currency,
+      case
+        when "currency" = any ('{BIF,CLP,DJF,GNF,ISK,JPY,KMF,KRW,PYG,RWF,UGX,VND,VUV,XAF,XOF,XPF}') then 0
+        when "currency" = any ('{BHD,IQD,JOD,KWD,LYD,OMR,TND}') then 3
+        else 2
+      end as decimals
+    from
+      location
+    where
+      (location_id, account_id) = (
+        select
+          location_id,
+          account_id
+        from
+          "modifier"
+        where
+          (
+            (
+              "modifier"."modifier_id" = $1::bigint
+              and "modifier"."modifier_group_id" = $2::bigint
+              and "modifier"."location_id" = $3::bigint
+            )
+            and (
+              "modifier"."account_id" = $4::bigint
+              and (
+                $5::bigint[] is null
+                or "modifier"."location_id" = any ($5::bigint[])
+              )
+            )
+          )
+      )
+    for key share
+  ),
+  changed as (
+    update "modifier"
+    set
+      "name" = case
+        when 'name' = any ($6::text[]) then $7::text
+        else "modifier"."name"
+      end,
+      "description" = case
+        when 'description' = any ($6::text[]) then $8::text
+        else "modifier"."description"
+      end,
+      "price" = case
+        when 'price' = any ($6::text[])
+        and $9::numeric <> "modifier"."price" then round($9::numeric, terms.decimals)
+        else "modifier"."price"
+      end,
+      "is_available" = case
+        when 'is_available' = any ($6::text[]) then $10::boolean
+        when $11::timestamptz is not null then false
+        else "modifier"."is_available"
+        or coalesce("modifier"."unavailable_until" <= now(), false)
+      end,
+      "unavailable_until" = case
+        when case
+          when 'is_available' = any ($6::text[]) then $10::boolean
+          when $11::timestamptz is not null then false
+          else "modifier"."is_available"
+          or coalesce("modifier"."unavailable_until" <= now(), false)
+        end then null
+        when 'unavailable_until' = any ($6::text[]) then $11::timestamptz
+        else case
+          when not coalesce("modifier"."unavailable_until" <= now(), false) then "modifier"."unavailable_until"
+        end
+      end,
+      "default_quantity" = case
+        when 'default_quantity' = any ($6::text[]) then $12::integer
+        else "modifier"."default_quantity"
+      end,
+      "item_id" = case
+        when 'item_id' = any ($6::text[]) then $13::bigint
+        else "modifier"."item_id"
+      end,
+      "allergens" = case
+        when 'allergens' = any ($6::text[]) then $14::text[]
+        else "modifier"."allergens"
+      end,
+      "dietary_tags" = case
+        when 'dietary_tags' = any ($6::text[]) then $15::text[]
+        else "modifier"."dietary_tags"
+      end,
+      "sort_order" = case
+        when 'sort_order' = any ($6::text[]) then $16::integer
+        else "modifier"."sort_order"
+      end,
+      "external_id" = case
+        when 'external_id' = any ($6::text[]) then $17::text
+        else "modifier"."external_id"
+      end,
+      "unavailable_since" = case
+        when not case
+          when 'is_available' = any ($6::text[]) then $10::boolean
+          when $11::timestamptz is not null then false
+          else "modifier"."is_available"
+          or coalesce("modifier"."unavailable_until" <= now(), false)
+        end then case
+          when (
+            "modifier"."is_available"
+            or coalesce("modifier"."unavailable_until" <= now(), false)
+          ) then clock_timestamp()
+          else "modifier"."unavailable_since"
+        end
+      end,
+      "unavailable_by" = case
+        when not case
+          when 'is_available' = any ($6::text[]) then $10::boolean
+          when $11::timestamptz is not null then false
+          else "modifier"."is_available"
+          or coalesce("modifier"."unavailable_until" <= now(), false)
+        end then case
+          when (
+            "modifier"."is_available"
+            or coalesce("modifier"."unavailable_until" <= now(), false)
+          ) then $18::text
+          else "modifier"."unavailable_by"
+        end
+      end,
+      "version" = "modifier"."version" + 1,
+      "stamp" = $19::integer,
+      "updated_at" = clock_timestamp()
+    from
+      terms
+    where
+      (
+        (
+          "modifier"."modifier_id" = $1::bigint
+          and "modifier"."modifier_group_id" = $2::bigint
+          and "modifier"."location_id" = $3::bigint
+        )
+        and (
+          "modifier"."account_id" = $4::bigint
+          and (
+            $5::bigint[] is null
+            or "modifier"."location_id" = any ($5::bigint[])
+          )
+        )
+      )
+      and (
+        $20::text[] is null
+        or '"' || "modifier"."version" || '-' || to_hex("modifier"."stamp") || case
+          when coalesce("modifier"."unavailable_until" <= now(), false) then '-restored'
+          else ''
+        end || '"' = any ($20::text[])
+      )
+      and (
+        "modifier"."name",
+        "modifier"."description",
+        "modifier"."price",
+        "modifier"."is_available",
+        "modifier"."unavailable_until",
+        "modifier"."default_quantity",
+        "modifier"."item_id",
+        "modifier"."allergens",
+        "modifier"."dietary_tags",
+        "modifier"."sort_order",
+        "modifier"."external_id"
+      ) is distinct from (
+        case
+          when 'name' = any ($6::text[]) then $7::text
+          else "modifier"."name"
+        end,
+        case
+          when 'description' = any ($6::text[]) then $8::text
+          else "modifier"."description"
+        end,
+        case
+          when 'price' = any ($6::text[]) then $9::numeric
+          else "modifier"."price"
+        end,
+        case
+          when 'is_available' = any ($6::text[]) then $10::boolean
+          when $11::timestamptz is not null then false
+          else "modifier"."is_available"
+          or coalesce("modifier"."unavailable_until" <= now(), false)
+        end,
+        case
+          when case
+            when 'is_available' = any ($6::text[]) then $10::boolean
+            when $11::timestamptz is not null then false
+            else "modifier"."is_available"
+            or coalesce("modifier"."unavailable_until" <= now(), false)
+          end then null
+          when 'unavailable_until' = any ($6::text[]) then $11::timestamptz
+          else case
+            when not coalesce("modifier"."unavailable_until" <= now(), false) then "modifier"."unavailable_until"
+          end
+        end,
+        case
+          when 'default_quantity' = any ($6::text[]) then $12::integer
+          else "modifier"."default_quantity"
+        end,
+        case
+          when 'item_id' = any ($6::text[]) then $13::bigint
+          else "modifier"."item_id"
+        end,
+        case
+          when 'allergens' = any ($6::text[]) then $14::text[]
+          else "modifier"."allergens"
+        end,
+        case
+          when 'dietary_tags' = any ($6::text[]) then $15::text[]
+          else "modifier"."dietary_tags"
+        end,
+        case
+          when 'sort_order' = any ($6::text[]) then $16::integer
+          else "modifier"."sort_order"
+        end,
+        case
+          when 'external_id' = any ($6::text[]) then $17::text
+          else "modifier"."external_id"
+        end
+      )
+      and (
+        not 'price' = any ($6::text[])
+        or $9::numeric = "modifier"."price"
+        or scale(trim_scale($9::numeric)) <= "terms"."decimals"
+      )
+    returning
+      "new"."account_id" as "account_id",
+      "new"."location_id" as "location_id",
+      null::bigint as "menu_id",
+      'modifier:' || "new"."modifier_id" as "record",
       array_remove(
         array[
           case
-            when old.is_active <> new.is_active then 'menu.toggled'
+            when (
+              old.is_available <> new.is_available
+              or (
+                "old"."is_available"
+                or coalesce("old"."unavailable_until" <= now(), false)
+              ) <> new.is_available
+            ) then 'modifier.toggled'
           end,
           case
-            when ("old"."name", "old"."description", "old"."sort_order", "old"."external_id") is distinct from ("new"."name", "new"."description", "new"."sort_order", "new"."external_id") then 'menu.updated'
+            when (
+              "old"."name",
+              "old"."description",
+              "old"."price",
+              "old"."default_quantity",
+              "old"."item_id",
+              "old"."allergens",
+              "old"."dietary_tags",
+              "old"."sort_order",
+              "old"."external_id"
+            ) is distinct from (
+              "new"."name",
+              "new"."description",
+              "new"."price",
+              "new"."default_quantity",
+              "new"."item_id",
+              "new"."allergens",
+              "new"."dietary_tags",
+              "new"."sort_order",
+              "new"."external_id"
+            )
+            or not (
+              old.is_available <> new.is_available
+              or (
+                "old"."is_available"
+                or coalesce("old"."unavailable_until" <= now(), false)
+              ) <> new.is_available
+            )
+            and old.unavailable_until is distinct from new.unavailable_until then 'modifier.updated'
           end
         ],
         null
@@ -5836,12 +18008,643 @@ with
         from
           (
             select
-              "new"."menu_id" as "menu_id",
+              "new"."modifier_id" as "modifier_id",
+              "new"."modifier_group_id" as "modifier_group_id",
               "new"."location_id" as "location_id",
               "new"."name" as "name",
               "new"."description" as "description",
-              "new"."is_active" as "is_active",
+              "new"."price" as "price",
+              (
+                "new"."is_available"
+                or coalesce("new"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              to_char(
+                case
+                  when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              "new"."default_quantity" as "default_quantity",
+              "new"."item_id" as "item_id",
+              "new"."allergens" as "allergens",
+              "new"."dietary_tags" as "dietary_tags",
               "new"."sort_order" as "sort_order",
+              "new"."external_id" as "external_id",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version",
+              "new"."modifier_groups" as "modifier_groups"
+          ) as fields
+      ) as "resource",
+      changed_fields (
+        case
+          when new.is_available then (
+            select
+              to_json(fields)
+            from
+              (
+                select
+                  "old"."modifier_id" as "modifier_id",
+                  "old"."modifier_group_id" as "modifier_group_id",
+                  "old"."location_id" as "location_id",
+                  "old"."name" as "name",
+                  "old"."description" as "description",
+                  "old"."price" as "price",
+                  "old"."is_available" as "is_available",
+                  to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+                  "old"."default_quantity" as "default_quantity",
+                  "old"."item_id" as "item_id",
+                  "old"."allergens" as "allergens",
+                  "old"."dietary_tags" as "dietary_tags",
+                  "old"."sort_order" as "sort_order",
+                  "old"."external_id" as "external_id",
+                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                  "old"."version" as "version",
+                  "old"."modifier_groups" as "modifier_groups"
+              ) as fields
+          )
+          else (
+            select
+              to_json(fields)
+            from
+              (
+                select
+                  "old"."modifier_id" as "modifier_id",
+                  "old"."modifier_group_id" as "modifier_group_id",
+                  "old"."location_id" as "location_id",
+                  "old"."name" as "name",
+                  "old"."description" as "description",
+                  "old"."price" as "price",
+                  (
+                    "old"."is_available"
+                    or coalesce("old"."unavailable_until" <= now(), false)
+                  ) as "is_available",
+                  to_char(
+                    case
+                      when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                    end at time zone 'UTC',
+                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                  ) as "unavailable_until",
+                  "old"."default_quantity" as "default_quantity",
+                  "old"."item_id" as "item_id",
+                  "old"."allergens" as "allergens",
+                  "old"."dietary_tags" as "dietary_tags",
+                  "old"."sort_order" as "sort_order",
+                  "old"."external_id" as "external_id",
+                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                  "old"."version" as "version",
+                  "old"."modifier_groups" as "modifier_groups"
+              ) as fields
+          )
+        end,
+        (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "new"."modifier_id" as "modifier_id",
+                "new"."modifier_group_id" as "modifier_group_id",
+                "new"."location_id" as "location_id",
+                "new"."name" as "name",
+                "new"."description" as "description",
+                "new"."price" as "price",
+                "new"."is_available" as "is_available",
+                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+                "new"."default_quantity" as "default_quantity",
+                "new"."item_id" as "item_id",
+                "new"."allergens" as "allergens",
+                "new"."dietary_tags" as "dietary_tags",
+                "new"."sort_order" as "sort_order",
+                "new"."external_id" as "external_id",
+                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "new"."version" as "version",
+                "new"."modifier_groups" as "modifier_groups"
+            ) as fields
+        )
+      ) as "previous",
+      "new"."modifier_group_id" as "modifier_group_id",
+      '"' || "new"."version" || '-' || to_hex("new"."stamp") || case
+        when coalesce("new"."unavailable_until" <= now(), false) then '-restored'
+        else ''
+      end || '"' as "etag"
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
+    select
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              $21::text as "request_id"
+          ) as fields
+      )
+    from
+      (
+        select
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  ),
+  locked_groups as (
+    select
+      modifier_group_id,
+      account_id
+    from
+      modifier_group
+    where
+      modifier_group_id = any (
+        array(
+          select
+            modifier_group_id
+          from
+            changed
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            changed
+        )
+      )
+    order by
+      modifier_group_id
+    for no key update
+  ),
+  touched_groups as (
+    update modifier_group
+    set
+      content_version = content_version + 1,
+      stamp = $19::integer
+    where
+      modifier_group_id = any (
+        array(
+          select
+            modifier_group_id
+          from
+            locked_groups
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_groups
+        )
+      )
+    returning
+      account_id,
+      menu_ids
+  ),
+  locked_menus as (
+    select
+      menu_id,
+      account_id
+    from
+      menu
+    where
+      menu_id = any (
+        array(
+          select
+            unnest(menu_ids)
+          from
+            touched_groups
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            touched_groups
+        )
+      )
+    order by
+      menu_id
+    for no key update
+  ),
+  touched as (
+    update menu
+    set
+      content_version = content_version + 1,
+      stamp = $19::integer
+    where
+      menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            locked_menus
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_menus
+        )
+      )
+  )
+select
+  "etag",
+  "resource"
+from
+  changed;
+
+-- modifierGroups.updateModifier.current
+-- $1 present text[]
+-- $2 name text
+-- $3 description text
+-- $4 price numeric
+-- $5 is_available boolean
+-- $6 unavailable_until timestamptz
+-- $7 default_quantity integer
+-- $8 item_id bigint
+-- $9 allergens text[]
+-- $10 dietary_tags text[]
+-- $11 sort_order integer
+-- $12 external_id text
+-- $13 modifier_id bigint
+-- $14 modifier_group_id bigint
+-- $15 location_id bigint
+-- $16 account_id bigint
+-- $17 location_ids bigint[]
+select
+  '"' || "modifier"."version" || '-' || to_hex("modifier"."stamp") || case
+    when coalesce("modifier"."unavailable_until" <= now(), false) then '-restored'
+    else ''
+  end || '"' as "etag",
+  (
+    select
+      to_json(fields)
+    from
+      (
+        select
+          "modifier"."modifier_id" as "modifier_id",
+          "modifier"."modifier_group_id" as "modifier_group_id",
+          "modifier"."location_id" as "location_id",
+          "modifier"."name" as "name",
+          "modifier"."description" as "description",
+          "modifier"."price" as "price",
+          (
+            "modifier"."is_available"
+            or coalesce("modifier"."unavailable_until" <= now(), false)
+          ) as "is_available",
+          to_char(
+            case
+              when not coalesce("modifier"."unavailable_until" <= now(), false) then "modifier"."unavailable_until"
+            end at time zone 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+          ) as "unavailable_until",
+          "modifier"."default_quantity" as "default_quantity",
+          "modifier"."item_id" as "item_id",
+          "modifier"."allergens" as "allergens",
+          "modifier"."dietary_tags" as "dietary_tags",
+          "modifier"."sort_order" as "sort_order",
+          "modifier"."external_id" as "external_id",
+          to_char(
+            case
+              when not (
+                "modifier"."is_available"
+                or coalesce("modifier"."unavailable_until" <= now(), false)
+              ) then "modifier"."unavailable_since"
+            end at time zone 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+          ) as "unavailable_since",
+          case
+            when not (
+              "modifier"."is_available"
+              or coalesce("modifier"."unavailable_until" <= now(), false)
+            ) then "modifier"."unavailable_by"
+          end as "unavailable_by",
+          to_char("modifier"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+          to_char("modifier"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+          "modifier"."version" as "version",
+          "modifier"."modifier_groups" as "modifier_groups"
+      ) as fields
+  ) as "resource",
+  (
+    "modifier"."name",
+    "modifier"."description",
+    "modifier"."price",
+    "modifier"."is_available",
+    "modifier"."unavailable_until",
+    "modifier"."default_quantity",
+    "modifier"."item_id",
+    "modifier"."allergens",
+    "modifier"."dietary_tags",
+    "modifier"."sort_order",
+    "modifier"."external_id"
+  ) is distinct from (
+    case
+      when 'name' = any ($1::text[]) then $2::text
+      else "modifier"."name"
+    end,
+    case
+      when 'description' = any ($1::text[]) then $3::text
+      else "modifier"."description"
+    end,
+    case
+      when 'price' = any ($1::text[]) then $4::numeric
+      else "modifier"."price"
+    end,
+    case
+      when 'is_available' = any ($1::text[]) then $5::boolean
+      when $6::timestamptz is not null then false
+      else "modifier"."is_available"
+      or coalesce("modifier"."unavailable_until" <= now(), false)
+    end,
+    case
+      when case
+        when 'is_available' = any ($1::text[]) then $5::boolean
+        when $6::timestamptz is not null then false
+        else "modifier"."is_available"
+        or coalesce("modifier"."unavailable_until" <= now(), false)
+      end then null
+      when 'unavailable_until' = any ($1::text[]) then $6::timestamptz
+      else case
+        when not coalesce("modifier"."unavailable_until" <= now(), false) then "modifier"."unavailable_until"
+      end
+    end,
+    case
+      when 'default_quantity' = any ($1::text[]) then $7::integer
+      else "modifier"."default_quantity"
+    end,
+    case
+      when 'item_id' = any ($1::text[]) then $8::bigint
+      else "modifier"."item_id"
+    end,
+    case
+      when 'allergens' = any ($1::text[]) then $9::text[]
+      else "modifier"."allergens"
+    end,
+    case
+      when 'dietary_tags' = any ($1::text[]) then $10::text[]
+      else "modifier"."dietary_tags"
+    end,
+    case
+      when 'sort_order' = any ($1::text[]) then $11::integer
+      else "modifier"."sort_order"
+    end,
+    case
+      when 'external_id' = any ($1::text[]) then $12::text
+      else "modifier"."external_id"
+    end
+  ) as "differs",
+  (
+    select
+      "terms"."currency"
+    from
+      (
+        select
+          currency,
+          case
+            when "currency" = any ('{BIF,CLP,DJF,GNF,ISK,JPY,KMF,KRW,PYG,RWF,UGX,VND,VUV,XAF,XOF,XPF}') then 0
+            when "currency" = any ('{BHD,IQD,JOD,KWD,LYD,OMR,TND}') then 3
+            else 2
+          end as decimals
+        from
+          location
+        where
+          (location_id, account_id) = (
+            select
+              location_id,
+              account_id
+            from
+              "modifier"
+            where
+              (
+                (
+                  "modifier"."modifier_id" = $13::bigint
+                  and "modifier"."modifier_group_id" = $14::bigint
+                  and "modifier"."location_id" = $15::bigint
+                )
+                and (
+                  "modifier"."account_id" = $16::bigint
+                  and (
+                    $17::bigint[] is null
+                    or "modifier"."location_id" = any ($17::bigint[])
+                  )
+                )
+              )
+          )
+        for key share
+      ) as terms
+    where
+      not (
+        not 'price' = any ($1::text[])
+        or $4::numeric = "modifier"."price"
+        or scale(trim_scale($4::numeric)) <= "terms"."decimals"
+      )
+  ) as "refused"
+from
+  "modifier"
+where
+  (
+    (
+      "modifier"."modifier_id" = $13::bigint
+      and "modifier"."modifier_group_id" = $14::bigint
+      and "modifier"."location_id" = $15::bigint
+    )
+    and (
+      "modifier"."account_id" = $16::bigint
+      and (
+        $17::bigint[] is null
+        or "modifier"."location_id" = any ($17::bigint[])
+      )
+    )
+  );
+
+-- modifierGroups.updateModifierGroup
+-- $1 present text[]
+-- $2 name text
+-- $3 description text
+-- $4 min_selections integer
+-- $5 max_selections integer
+-- $6 max_per_modifier integer
+-- $7 free_selections integer
+-- $8 external_id text
+-- $9 stamp integer
+-- $10 modifier_group_id bigint
+-- $11 location_id bigint
+-- $12 account_id bigint
+-- $13 location_ids bigint[]
+-- $14 if_match text[]
+-- $15 request_id text
+with
+  changed as (
+    update "modifier_group"
+    set
+      "name" = case
+        when 'name' = any ($1::text[]) then $2::text
+        else "modifier_group"."name"
+      end,
+      "description" = case
+        when 'description' = any ($1::text[]) then $3::text
+        else "modifier_group"."description"
+      end,
+      "min_selections" = case
+        when 'min_selections' = any ($1::text[]) then $4::integer
+        else "modifier_group"."min_selections"
+      end,
+      "max_selections" = case
+        when 'max_selections' = any ($1::text[]) then $5::integer
+        else "modifier_group"."max_selections"
+      end,
+      "max_per_modifier" = case
+        when 'max_per_modifier' = any ($1::text[]) then $6::integer
+        else "modifier_group"."max_per_modifier"
+      end,
+      "free_selections" = case
+        when 'free_selections' = any ($1::text[]) then $7::integer
+        else "modifier_group"."free_selections"
+      end,
+      "external_id" = case
+        when 'external_id' = any ($1::text[]) then $8::text
+        else "modifier_group"."external_id"
+      end,
+      "version" = "modifier_group"."version" + 1,
+      "stamp" = $9::integer,
+      "updated_at" = clock_timestamp(),
+      content_version = "modifier_group".content_version + 1
+    where
+      (
+        (
+          "modifier_group"."modifier_group_id" = $10::bigint
+          and "modifier_group"."location_id" = $11::bigint
+        )
+        and (
+          "modifier_group"."account_id" = $12::bigint
+          and (
+            $13::bigint[] is null
+            or "modifier_group"."location_id" = any ($13::bigint[])
+          )
+        )
+      )
+      and (
+        $14::text[] is null
+        or '"' || "modifier_group"."content_version" || '-' || to_hex("modifier_group"."stamp") || '-' || (
+          select
+            count(*)
+          from
+            modifier
+          where
+            modifier.modifier_group_id = "modifier_group"."modifier_group_id"
+            and modifier.account_id = "modifier_group"."account_id"
+            and modifier.unavailable_until <= now()
+        ) || '"' = any ($14::text[])
+      )
+      and (
+        "modifier_group"."name",
+        "modifier_group"."description",
+        "modifier_group"."min_selections",
+        "modifier_group"."max_selections",
+        "modifier_group"."max_per_modifier",
+        "modifier_group"."free_selections",
+        "modifier_group"."external_id"
+      ) is distinct from (
+        case
+          when 'name' = any ($1::text[]) then $2::text
+          else "modifier_group"."name"
+        end,
+        case
+          when 'description' = any ($1::text[]) then $3::text
+          else "modifier_group"."description"
+        end,
+        case
+          when 'min_selections' = any ($1::text[]) then $4::integer
+          else "modifier_group"."min_selections"
+        end,
+        case
+          when 'max_selections' = any ($1::text[]) then $5::integer
+          else "modifier_group"."max_selections"
+        end,
+        case
+          when 'max_per_modifier' = any ($1::text[]) then $6::integer
+          else "modifier_group"."max_per_modifier"
+        end,
+        case
+          when 'free_selections' = any ($1::text[]) then $7::integer
+          else "modifier_group"."free_selections"
+        end,
+        case
+          when 'external_id' = any ($1::text[]) then $8::text
+          else "modifier_group"."external_id"
+        end
+      )
+    returning
+      "new"."account_id" as "account_id",
+      "new"."location_id" as "location_id",
+      null::bigint as "menu_id",
+      'modifier_group:' || "new"."modifier_group_id" as "record",
+      array['modifier_group.updated'] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."modifier_group_id" as "modifier_group_id",
+              "new"."location_id" as "location_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."min_selections" as "min_selections",
+              "new"."max_selections" as "max_selections",
+              "new"."max_per_modifier" as "max_per_modifier",
+              "new"."free_selections" as "free_selections",
               "new"."external_id" as "external_id",
               to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
@@ -5855,12 +18658,14 @@ with
           from
             (
               select
-                "old"."menu_id" as "menu_id",
+                "old"."modifier_group_id" as "modifier_group_id",
                 "old"."location_id" as "location_id",
                 "old"."name" as "name",
                 "old"."description" as "description",
-                "old"."is_active" as "is_active",
-                "old"."sort_order" as "sort_order",
+                "old"."min_selections" as "min_selections",
+                "old"."max_selections" as "max_selections",
+                "old"."max_per_modifier" as "max_per_modifier",
+                "old"."free_selections" as "free_selections",
                 "old"."external_id" as "external_id",
                 to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                 to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
@@ -5873,12 +18678,14 @@ with
           from
             (
               select
-                "new"."menu_id" as "menu_id",
+                "new"."modifier_group_id" as "modifier_group_id",
                 "new"."location_id" as "location_id",
                 "new"."name" as "name",
                 "new"."description" as "description",
-                "new"."is_active" as "is_active",
-                "new"."sort_order" as "sort_order",
+                "new"."min_selections" as "min_selections",
+                "new"."max_selections" as "max_selections",
+                "new"."max_per_modifier" as "max_per_modifier",
+                "new"."free_selections" as "free_selections",
                 "new"."external_id" as "external_id",
                 to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
                 to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
@@ -5886,14 +18693,16 @@ with
             ) as fields
         )
       ) as "previous",
-      '"' || "new"."content_version" || '-' || (
+      "new"."menu_ids" as "menu_ids",
+      '"' || "new"."content_version" || '-' || to_hex("new"."stamp") || '-' || (
         select
           count(*)
         from
-          item
+          modifier
         where
-          item.menu_id = "new"."menu_id"
-          and item.unavailable_until <= now()
+          modifier.modifier_group_id = "new"."modifier_group_id"
+          and modifier.account_id = "new"."account_id"
+          and modifier.unavailable_until <= now()
       ) || '"' as "etag"
   ),
   recorded as (
@@ -5919,7 +18728,7 @@ with
               "change"."menu_id" as "menu_id",
               "change"."resource" as "data",
               "change"."previous" as "previous",
-              $11::text as "request_id"
+              $15::text as "request_id"
           ) as fields
       )
     from
@@ -5931,6 +18740,68 @@ with
           changed,
           unnest(event_types) as event_type
       ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  ),
+  locked_menus as (
+    select
+      menu_id,
+      account_id
+    from
+      menu
+    where
+      menu_id = any (
+        array(
+          select
+            unnest(menu_ids)
+          from
+            changed
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            changed
+        )
+      )
+    order by
+      menu_id
+    for no key update
+  ),
+  touched as (
+    update menu
+    set
+      content_version = content_version + 1,
+      stamp = $9::integer
+    where
+      menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            locked_menus
+        )
+      )
+      and account_id = any (
+        array(
+          select
+            account_id
+          from
+            locked_menus
+        )
+      )
   )
 select
   "etag",
@@ -5938,25 +18809,29 @@ select
 from
   changed;
 
--- menus.updateMenu.current
+-- modifierGroups.updateModifierGroup.current
 -- $1 present text[]
 -- $2 name text
 -- $3 description text
--- $4 is_active boolean
--- $5 sort_order integer
--- $6 external_id text
--- $7 menu_id bigint
--- $8 account_id bigint
--- $9 location_ids bigint[]
+-- $4 min_selections integer
+-- $5 max_selections integer
+-- $6 max_per_modifier integer
+-- $7 free_selections integer
+-- $8 external_id text
+-- $9 modifier_group_id bigint
+-- $10 location_id bigint
+-- $11 account_id bigint
+-- $12 location_ids bigint[]
 select
-  '"' || "menu"."content_version" || '-' || (
+  '"' || "modifier_group"."content_version" || '-' || to_hex("modifier_group"."stamp") || '-' || (
     select
       count(*)
     from
-      item
+      modifier
     where
-      item.menu_id = "menu"."menu_id"
-      and item.unavailable_until <= now()
+      modifier.modifier_group_id = "modifier_group"."modifier_group_id"
+      and modifier.account_id = "modifier_group"."account_id"
+      and modifier.unavailable_until <= now()
   ) || '"' as "etag",
   (
     select
@@ -5964,106 +18839,251 @@ select
     from
       (
         select
-          "menu"."menu_id" as "menu_id",
-          "menu"."location_id" as "location_id",
-          "menu"."name" as "name",
-          "menu"."description" as "description",
-          "menu"."is_active" as "is_active",
-          "menu"."sort_order" as "sort_order",
-          "menu"."external_id" as "external_id",
-          to_char("menu"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-          to_char("menu"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-          "menu"."version" as "version"
+          "modifier_group"."modifier_group_id" as "modifier_group_id",
+          "modifier_group"."location_id" as "location_id",
+          "modifier_group"."name" as "name",
+          "modifier_group"."description" as "description",
+          "modifier_group"."min_selections" as "min_selections",
+          "modifier_group"."max_selections" as "max_selections",
+          "modifier_group"."max_per_modifier" as "max_per_modifier",
+          "modifier_group"."free_selections" as "free_selections",
+          "modifier_group"."external_id" as "external_id",
+          to_char("modifier_group"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+          to_char("modifier_group"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+          "modifier_group"."version" as "version"
       ) as fields
   ) as "resource",
-  ("menu"."name", "menu"."description", "menu"."is_active", "menu"."sort_order", "menu"."external_id") is distinct from (
+  (
+    "modifier_group"."name",
+    "modifier_group"."description",
+    "modifier_group"."min_selections",
+    "modifier_group"."max_selections",
+    "modifier_group"."max_per_modifier",
+    "modifier_group"."free_selections",
+    "modifier_group"."external_id"
+  ) is distinct from (
     case
       when 'name' = any ($1::text[]) then $2::text
-      else "menu"."name"
+      else "modifier_group"."name"
     end,
     case
       when 'description' = any ($1::text[]) then $3::text
-      else "menu"."description"
+      else "modifier_group"."description"
     end,
     case
-      when 'is_active' = any ($1::text[]) then $4::boolean
-      else "menu"."is_active"
+      when 'min_selections' = any ($1::text[]) then $4::integer
+      else "modifier_group"."min_selections"
     end,
     case
-      when 'sort_order' = any ($1::text[]) then $5::integer
-      else "menu"."sort_order"
+      when 'max_selections' = any ($1::text[]) then $5::integer
+      else "modifier_group"."max_selections"
     end,
     case
-      when 'external_id' = any ($1::text[]) then $6::text
-      else "menu"."external_id"
+      when 'max_per_modifier' = any ($1::text[]) then $6::integer
+      else "modifier_group"."max_per_modifier"
+    end,
+    case
+      when 'free_selections' = any ($1::text[]) then $7::integer
+      else "modifier_group"."free_selections"
+    end,
+    case
+      when 'external_id' = any ($1::text[]) then $8::text
+      else "modifier_group"."external_id"
     end
-  ) as "differs"
+  ) as "differs",
+  null as "refused"
 from
-  "menu"
+  "modifier_group"
 where
   (
-    ("menu"."menu_id" = $7::bigint)
+    (
+      "modifier_group"."modifier_group_id" = $9::bigint
+      and "modifier_group"."location_id" = $10::bigint
+    )
     and (
-      "menu"."account_id" = $8::bigint
+      "modifier_group"."account_id" = $11::bigint
       and (
-        $9::bigint[] is null
-        or "menu"."location_id" = any ($9::bigint[])
+        $12::bigint[] is null
+        or "modifier_group"."location_id" = any ($12::bigint[])
       )
     )
   );
 
+-- rekey.nameKeysNow
+update "sealing"
+set
+  "names_keys_from" = least(names_keys_from, now());
+
+-- rekey.replaceResponses
+-- $1 client_ids text[]
+-- $2 account_ids bigint[]
+-- $3 paths text[]
+-- $4 keys text[]
+-- $5 before bytea[]
+-- $6 after bytea[]
+update idempotency_key as kept
+set
+  sealed_answer = sealed.after,
+  bytes = octet_length(sealed.after)
+from
+  unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::bytea[], $6::bytea[]) as sealed (client_id, account_id, path, key, before, after)
+where
+  kept.client_id = sealed.client_id
+  and kept.path = sealed.path
+  and kept.key = sealed.key
+  and kept.account_id = sealed.account_id
+  and kept.sealed_answer = sealed.before
+returning
+  kept.client_id;
+
+-- rekey.replaceSecret
+-- $1 after bytea
+-- $2 webhook_id bigint
+-- $3 before bytea
+update webhook_secret
+set
+  sealed_secret = $1::bytea
+where
+  webhook_id = $2::bigint
+  and sealed_secret = $3::bytea
+returning
+  webhook_id;
+
+-- rekey.replaceSigningKey
+-- $1 after bytea
+-- $2 kid text
+-- $3 before bytea
+update signing_key
+set
+  sealed_private_key = $1::bytea
+where
+  kid = $2::text
+  and sealed_private_key = $3::bytea
+returning
+  kid;
+
+-- rekey.selectResponses
+-- $1 head bytea
+-- $2 client_id text
+-- $3 path text
+-- $4 key text
+-- $5 account_id bigint
+select
+  client_id,
+  account_id,
+  path,
+  key,
+  case
+    when substring(sealed_answer for 8) <> $1::bytea then sealed_answer
+  end as sealed
+from
+  idempotency_key
+where
+  (client_id, path, key, account_id) > ($2::text, $3::text, $4::text, $5::bigint)
+order by
+  client_id,
+  path,
+  key,
+  account_id
+limit
+  100;
+
+-- rekey.selectSecrets
+-- $1 head bytea
+select
+  webhook_id,
+  sealed_secret as sealed
+from
+  webhook_secret
+where
+  substring(sealed_secret for 8) <> $1::bytea
+limit
+  100;
+
+-- rekey.selectSigningKeys
+-- $1 head bytea
+select
+  kid,
+  sealed_private_key as sealed
+from
+  signing_key
+where
+  substring(sealed_private_key for 8) <> $1::bytea;
+
+-- replicas.primary
+select
+  pg_current_wal_insert_lsn()::text as position,
+  system_identifier::text as system
+from
+  pg_control_system();
+
+-- replicas.standing
+select
+  case
+    when pg_is_in_recovery() then pg_last_wal_replay_lsn()
+  end::text as replayed,
+  system_identifier::text as system
+from
+  pg_control_system();
+
 -- webhooks.backlog
-with recursive
-  waiting as (
-    (
-      select
-        webhook_id
-      from
-        delivery
-      where
-        state = 'pending'
-      order by
-        webhook_id
-      limit
-        1
-    )
-    union all
+with
+  listed as (
     select
-      (
-        select
-          webhook_id
-        from
-          delivery
-        where
-          state = 'pending'
-          and delivery.webhook_id > waiting.webhook_id
-        order by
-          webhook_id
-        limit
-          1
-      )
+      webhook_id,
+      account_id,
+      oldest_at
     from
-      waiting
+      endpoint_due
     where
-      webhook_id is not null
+      look_at > now() - interval '10 minutes'
+      and look_at <= now()
+    order by
+      look_at desc
+    limit
+      10000
   ),
   endpoint as materialized (
     select
-      webhook_id
+      webhook_id,
+      oldest_at,
+      count(*) over () as endpoints
     from
-      waiting
-      join webhook using (webhook_id)
+      listed
+      cross join lateral (
+        select
+          enabled,
+          client_id,
+          account_id
+        from
+          webhook
+        where
+          webhook.webhook_id = listed.webhook_id
+          and webhook.account_id = listed.account_id
+        limit
+          1
+      ) as webhook
     where
       enabled
+      and (
+        select
+          case
+            when client.disabled_at is not null then 'client_disabled'
+            when not client.scopes && array['menus:read', 'menus:write'] then 'scope_removed'
+          end
+        from
+          client
+        where
+          client.client_id = "webhook"."client_id"
+          and client.account_id = "webhook"."account_id"
+      ) is null
   ),
   oldest as (
     (
       select
-        created_at
+        uuid_extract_timestamp(event_id) as since
       from
-        event
-      where
-        not relayed
+        outbox
       order by
         sequence
       limit
@@ -6082,11 +19102,63 @@ with recursive
         where
           delivery.webhook_id = endpoint.webhook_id
           and state = 'pending'
+          and next_attempt_at >= endpoint.oldest_at
         order by
           next_attempt_at
         limit
-          10
+          least(10, greatest(1, 10000 / endpoints))
       ) as head
+    union all
+    (
+      select
+        waiting_since
+      from
+        (
+          select
+            webhook_id,
+            account_id,
+            waiting_since
+          from
+            endpoint_due
+          where
+            waiting_since is not null
+          order by
+            waiting_since
+          limit
+            10000
+        ) as waiting
+        cross join lateral (
+          select
+            enabled,
+            client_id,
+            account_id
+          from
+            webhook
+          where
+            webhook.webhook_id = waiting.webhook_id
+            and webhook.account_id = waiting.account_id
+          limit
+            1
+        ) as webhook
+      where
+        enabled
+        and (
+          select
+            case
+              when client.disabled_at is not null then 'client_disabled'
+              when not client.scopes && array['menus:read', 'menus:write'] then 'scope_removed'
+            end
+          from
+            client
+          where
+            client.client_id = "webhook"."client_id"
+            and client.account_id = "webhook"."account_id"
+        ) is null
+      order by
+        waiting_since
+      limit
+        1
+    )
   )
 select
   (
@@ -6096,11 +19168,11 @@ select
       (
         select
         from
-          event
-        where
-          not relayed
+          outbox
+        order by
+          sequence
         limit
-          50000
+          10000
       ) as found
   ) as unrelayed,
   (
@@ -6109,21 +19181,26 @@ select
     from
       (
         select
+          one.state
         from
           endpoint,
           lateral (
             select
+              state
             from
               delivery
             where
               delivery.webhook_id = endpoint.webhook_id
-              and delivery.state in ('held', 'pending')
-              and delivery.state = 'pending'
+              and state in ('pending')
+              and next_attempt_at >= endpoint.oldest_at
+              and next_attempt_at <= now()
+            order by
+              next_attempt_at
             limit
-              50000
+              10000
           ) as one
         limit
-          50000
+          10000
       ) as found
   ) as pending,
   (
@@ -6132,22 +19209,29 @@ select
     from
       (
         select
+          one.state
         from
           endpoint,
           lateral (
             select
+              state
             from
               delivery
             where
               delivery.webhook_id = endpoint.webhook_id
-              and delivery.state in ('held', 'pending')
-              and delivery.state = 'held'
+              and state in ('held', 'pending')
+              and true
+            order by
+              record,
+              event_sequence
             limit
-              50000
+              10000
           ) as one
         limit
-          50000
+          10000
       ) as found
+    where
+      state = 'held'
   ) as held,
   (
     select
@@ -6155,7 +19239,7 @@ select
         extract(
           epoch
           from
-            greatest(now() - min(created_at), interval '0')
+            greatest(now() - min(since), interval '0')
         ),
         0
       )
@@ -6169,73 +19253,80 @@ select
 -- $3 busy_attempts int[]
 -- $4 limit bigint
 -- $5 lease_seconds float8
-with recursive
-  waiting as (
-    (
-      select
-        webhook_id
-      from
-        delivery
-      where
-        state = 'pending'
-      order by
-        webhook_id
-      limit
-        1
-    )
-    union all
+with
+  listed as materialized (
     select
-      (
-        select
-          webhook_id
-        from
-          delivery
-        where
-          state = 'pending'
-          and delivery.webhook_id > waiting.webhook_id
-        order by
-          webhook_id
-        limit
-          1
-      )
+      webhook_id,
+      account_id,
+      oldest_at
     from
-      waiting
+      endpoint_due
     where
-      webhook_id is not null
+      look_at > now() - make_interval(secs => 10)
+      and look_at <= now()
+    order by
+      look_at
+    limit
+      10000
   ),
   endpoint as (
     select
       webhook.webhook_id,
+      webhook.account_id,
+      webhook.client_id,
       webhook.url,
+      listed.oldest_at,
       case
+        when webhook.quiet_until > now() then 0
         when webhook.consecutive_failures < 10 then $1::integer
         when webhook.probe_at <= now() then 1
         else 0
       end - coalesce(busy.attempts, 0) as places
     from
-      waiting
-      join webhook using (webhook_id)
-      left join unnest($2::bigint[], $3::int[]) as busy (webhook_id, attempts) using (webhook_id)
+      listed
+      cross join lateral (
+        select
+          *
+        from
+          webhook
+        where
+          webhook.webhook_id = listed.webhook_id
+          and webhook.account_id = listed.account_id
+        limit
+          1
+      ) as webhook
+      left join unnest($2::bigint[], $3::int[]) as busy (webhook_id, attempts) on busy.webhook_id = webhook.webhook_id
     where
       webhook.enabled
+      and (
+        select
+          case
+            when client.disabled_at is not null then 'client_disabled'
+            when not client.scopes && array['menus:read', 'menus:write'] then 'scope_removed'
+          end
+        from
+          client
+        where
+          client.client_id = "webhook"."client_id"
+          and client.account_id = "webhook"."account_id"
+      ) is null
     order by
       random()
   ),
   due as materialized (
     select
-      delivery_id,
-      account_id
+      head.delivery_id
     from
       endpoint,
       lateral (
         select
-          delivery_id,
-          account_id
+          delivery_id
         from
           delivery
         where
           delivery.webhook_id = endpoint.webhook_id
           and state = 'pending'
+          and next_attempt_at >= endpoint.oldest_at
           and next_attempt_at <= now()
           and (
             leased_until is null
@@ -6256,19 +19347,22 @@ with recursive
     set
       leased_until = now() + make_interval(secs => $5::float8)
     where
-      (delivery_id, account_id) in (
-        select
-          delivery_id,
-          account_id
-        from
-          due
+      delivery_id = any (
+        array(
+          select
+            delivery_id
+          from
+            due
+        )
       )
     returning
       delivery_id,
       account_id,
       webhook_id,
       record,
+      event_sequence,
       attempts,
+      spared,
       event_id,
       leased_until
   )
@@ -6277,12 +19371,13 @@ select
   claimed.account_id,
   claimed.webhook_id,
   claimed.record,
+  claimed.event_sequence,
   claimed.attempts + 1 as number,
+  claimed.attempts + 1 - coalesce(claimed.spared, 0) as step,
   now() as claimed_at,
   claimed.leased_until,
-  event_id_text (event.event_id) as event_id,
-  event.payload,
-  endpoint.url,
+  claimed.event_id as event_uuid,
+  webhook.url,
   array(
     select
       sealed_secret
@@ -6300,25 +19395,73 @@ select
   ) as sealed_secrets
 from
   claimed
-  join event on event.event_id = claimed.event_id
-  and event.account_id = claimed.account_id
-  join endpoint on endpoint.webhook_id = claimed.webhook_id;
+  join endpoint as webhook on webhook.webhook_id = claimed.webhook_id;
+
+-- webhooks.claim.events
+-- $1 event_ids uuid[]
+-- $2 account_ids bigint[]
+-- $3 webhook_ids bigint[]
+-- $4 first_id uuid
+-- $5 last_id uuid
+select
+  place::int,
+  event_id_text (event.event_id) as event_id,
+  case
+    when "event"."type" like 'item.%'
+    and "event"."payload"::text not like '%"unavailable_by":%' then jsonb_set(
+      "event"."payload"::jsonb,
+      '{data}',
+      '{"modifier_groups":[],"hours":null,"unavailable_since":null,"unavailable_by":null}'::jsonb || ("event"."payload"::jsonb -> 'data')
+    )::json
+    when "event"."type" like 'modifier.%'
+    and "event"."payload"::text not like '%"unavailable_by":%' then jsonb_set(
+      "event"."payload"::jsonb,
+      '{data}',
+      '{"unavailable_since":null,"unavailable_by":null}'::jsonb || ("event"."payload"::jsonb -> 'data')
+    )::json
+    when "event"."type" ~ '^(location|menu|category)[.]'
+    and "event"."payload"::text not like '%"hours":%' then jsonb_set("event"."payload"::jsonb, '{data}', '{"hours":null}'::jsonb || ("event"."payload"::jsonb -> 'data'))::json
+    else "event"."payload"
+  end as payload,
+  coalesce(
+    (
+      select
+        client.location_ids is null
+        or "event"."location_id" = any (client.location_ids)
+      from
+        client
+      where
+        client.client_id = "webhook"."client_id"
+        and client.account_id = "webhook"."account_id"
+    ),
+    true
+  ) as is_permitted
+from
+  unnest($1::uuid[], $2::bigint[], $3::bigint[]) with ordinality as leased (event_id, account_id, webhook_id, place)
+  join event using (event_id, account_id)
+  join webhook using (webhook_id, account_id)
+where
+  event.event_id between $4::uuid and $5::uuid
+order by
+  place;
 
 -- webhooks.createWebhook
 -- $1 account_id bigint
--- $2 url text
--- $3 description text
--- $4 event_types text[]
--- $5 wanted_locations bigint[]
--- $6 wanted_menus bigint[]
--- $7 location_ids bigint[]
--- $8 enabled boolean
--- $9 sealed_secret bytea
+-- $2 client_id text
+-- $3 url text
+-- $4 description text
+-- $5 event_types text[]
+-- $6 wanted_locations bigint[]
+-- $7 wanted_menus bigint[]
+-- $8 location_ids bigint[]
+-- $9 enabled boolean
+-- $10 sealed_secret bytea
 with
   "webhook" as (
     insert into
       "webhook" (
         "account_id",
+        "client_id",
         "url",
         "description",
         "event_types",
@@ -6328,7 +19471,17 @@ with
         "enabled"
       )
     values
-      ($1::bigint, $2::text, $3::text, $4::text[], $5::bigint[], $6::bigint[], $7::bigint[], $8::boolean)
+      (
+        $1::bigint,
+        $2::text,
+        $3::text,
+        $4::text,
+        $5::text[],
+        $6::bigint[],
+        $7::bigint[],
+        $8::bigint[],
+        $9::boolean
+      )
     returning
       *
   ),
@@ -6338,13 +19491,27 @@ with
     select
       "webhook_id",
       "account_id",
-      $9::bytea as "sealed_secret"
+      $10::bytea as "sealed_secret"
     from
       "webhook"
   )
 select
   "webhook_id",
-  '"' || "webhook"."version" || '"' as "etag",
+  '"' || "webhook"."version" || '-' || to_hex("webhook"."stamp") || coalesce(
+    '-' || (
+      select
+        case
+          when client.disabled_at is not null then 'client_disabled'
+          when not client.scopes && array['menus:read', 'menus:write'] then 'scope_removed'
+        end
+      from
+        client
+      where
+        client.client_id = "webhook"."client_id"
+        and client.account_id = "webhook"."account_id"
+    ),
+    ''
+  ) || coalesce('-' || nullif("webhook"."expired_deliveries", 0), '') || '"' as "etag",
   (
     select
       to_json(fields)
@@ -6357,9 +19524,65 @@ select
           "webhook"."event_types" as "event_types",
           "webhook"."location_ids" as "location_ids",
           "webhook"."menu_ids" as "menu_ids",
-          "webhook"."enabled" as "enabled",
-          "webhook"."disabled_reason" as "disabled_reason",
-          to_char("webhook"."disabled_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "disabled_at",
+          "webhook"."client_id" as "client_id",
+          (
+            "webhook"."enabled"
+            and (
+              select
+                case
+                  when client.disabled_at is not null then 'client_disabled'
+                  when not client.scopes && array['menus:read', 'menus:write'] then 'scope_removed'
+                end
+              from
+                client
+              where
+                client.client_id = "webhook"."client_id"
+                and client.account_id = "webhook"."account_id"
+            ) is null
+          ) as "enabled",
+          coalesce(
+            (
+              select
+                case
+                  when client.disabled_at is not null then 'client_disabled'
+                  when not client.scopes && array['menus:read', 'menus:write'] then 'scope_removed'
+                end
+              from
+                client
+              where
+                client.client_id = "webhook"."client_id"
+                and client.account_id = "webhook"."account_id"
+            ),
+            "webhook"."disabled_reason"
+          ) as "disabled_reason",
+          to_char(
+            coalesce(
+              (
+                select
+                  client.disabled_at
+                from
+                  client
+                where
+                  client.client_id = "webhook"."client_id"
+                  and client.account_id = "webhook"."account_id"
+              ),
+              "webhook"."disabled_at"
+            ) at time zone 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+          ) as "disabled_at",
+          case
+            when "webhook"."expired_deliveries" > 0 then (
+              select
+                to_json(fields)
+              from
+                (
+                  select
+                    "webhook"."expired_deliveries" as "count",
+                    to_char("webhook"."first_expired_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "first_at",
+                    to_char("webhook"."last_expired_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "last_at"
+                ) as fields
+            )
+          end as "expired_deliveries",
           to_char("webhook"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
           to_char("webhook"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
           "webhook"."version" as "version"
@@ -6367,6 +19590,32 @@ select
   ) as "resource"
 from
   "webhook";
+
+-- webhooks.createWebhook.count
+-- $1 account_id bigint
+-- $2 most bigint
+select
+  count(*)
+from
+  (
+    select
+    from
+      webhook
+    where
+      account_id = $1::bigint
+    limit
+      $2::bigint
+  ) as other;
+
+-- webhooks.createWebhook.lock
+-- $1 account_id bigint
+select
+  "account_id"
+from
+  "account"
+where
+  "account_id" = $1::bigint
+for no key update;
 
 -- webhooks.deleteWebhook
 -- $1 webhook_id bigint
@@ -6385,14 +19634,29 @@ where
   )
   and (
     $4::text[] is null
-    or '"' || "webhook"."version" || '"' = any ($4::text[])
+    or '"' || "webhook"."version" || '-' || to_hex("webhook"."stamp") || coalesce(
+      '-' || (
+        select
+          case
+            when client.disabled_at is not null then 'client_disabled'
+            when not client.scopes && array['menus:read', 'menus:write'] then 'scope_removed'
+          end
+        from
+          client
+        where
+          client.client_id = "webhook"."client_id"
+          and client.account_id = "webhook"."account_id"
+      ),
+      ''
+    ) || coalesce('-' || nullif("webhook"."expired_deliveries", 0), '') || '"' = any ($4::text[])
   )
 returning
   "webhook_id";
 
 -- webhooks.disable
 -- $1 gone_ids bigint[]
--- $2 webhook_ids bigint[]
+-- $2 stamp integer
+-- $3 webhook_ids bigint[]
 update webhook
 set
   enabled = false,
@@ -6402,19 +19666,416 @@ set
   end,
   disabled_at = now(),
   updated_at = clock_timestamp(),
-  version = version + 1
+  version = version + 1,
+  stamp = $2::integer
 where
-  webhook_id = any ($2::bigint[])
+  webhook_id = any ($3::bigint[])
   and enabled
   and (
     webhook_id = any ($1::bigint[])
     or failing_since <= now() - make_interval(days => 5)
   );
 
+-- webhooks.due.lock
+-- $1 webhook_ids bigint[]
+select
+  "webhook_id"
+from
+  "webhook"
+where
+  webhook_id = any ($1::bigint[])
+order by
+  "webhook_id"
+for no key update
+  skip locked;
+
+-- webhooks.due.next
+-- $1 after bigint
+select
+  "webhook_id"
+from
+  "webhook"
+where
+  "webhook_id" > $1::bigint
+order by
+  "webhook_id"
+limit
+  200;
+
+-- webhooks.due.note
+-- $1 since timestamptz
+-- $2 webhook_ids bigint[]
+insert into
+  endpoint_due (webhook_id, account_id, look_at, oldest_at)
+select
+  webhook.webhook_id,
+  webhook.account_id,
+  now(),
+  coalesce(least(oldest_at, least($1::timestamptz, now())), '-infinity')
+from
+  webhook
+  left join endpoint_due using (webhook_id, account_id)
+where
+  webhook.webhook_id = any ($2::bigint[])
+  and coalesce(
+    look_at > now()
+    or oldest_at > least($1::timestamptz, now()),
+    true
+  )
+order by
+  webhook.webhook_id
+on conflict (webhook_id, account_id) do update
+set
+  look_at = excluded.look_at,
+  oldest_at = least(endpoint_due.oldest_at, excluded.oldest_at);
+
+-- webhooks.due.repair
+-- $1 webhook_ids bigint[]
+insert into
+  endpoint_due (webhook_id, account_id, look_at, oldest_at, waiting_since)
+select
+  webhook_id,
+  account_id,
+  next_at,
+  least(oldest_at, first_at),
+  queued_at
+from
+  (
+    select
+      webhook.webhook_id,
+      webhook.account_id,
+      known.look_at,
+      known.oldest_at,
+      known.waiting_since,
+      first.next_attempt_at as first_at,
+      case
+        when enabled
+        and (
+          select
+            case
+              when client.disabled_at is not null then 'client_disabled'
+              when not client.scopes && array['menus:read', 'menus:write'] then 'scope_removed'
+            end
+          from
+            client
+          where
+            client.client_id = "webhook"."client_id"
+            and client.account_id = "webhook"."account_id"
+        ) is null then longest.created_at
+      end as queued_at,
+      case
+        when enabled
+        and coalesce(free.next_attempt_at, leased.until) is not null
+        and (
+          select
+            case
+              when client.disabled_at is not null then 'client_disabled'
+              when not client.scopes && array['menus:read', 'menus:write'] then 'scope_removed'
+            end
+          from
+            client
+          where
+            client.client_id = "webhook"."client_id"
+            and client.account_id = "webhook"."account_id"
+        ) is null then greatest(
+          least(free.next_attempt_at, leased.until),
+          quiet_until,
+          now(),
+          case
+            when consecutive_failures >= 10 then probe_at
+          end
+        )
+      end as next_at
+    from
+      unnest($1::bigint[]) as locked (webhook_id)
+      cross join lateral (
+        select
+          *
+        from
+          webhook
+        where
+          webhook.webhook_id = locked.webhook_id
+        limit
+          1
+      ) as webhook
+      left join lateral (
+        select
+          look_at,
+          oldest_at,
+          waiting_since
+        from
+          endpoint_due as noted
+        where
+          noted.webhook_id = webhook.webhook_id
+          and noted.account_id = webhook.account_id
+        limit
+          1
+      ) as known on true
+      left join lateral (
+        select
+          next_attempt_at
+        from
+          delivery
+        where
+          delivery.webhook_id = webhook.webhook_id
+          and state = 'pending'
+          and next_attempt_at >= '-infinity'
+        order by
+          next_attempt_at
+        limit
+          1
+      ) as first on true
+      cross join lateral (
+        select
+          min(created_at) as created_at
+        from
+          (
+            select
+              created_at
+            from
+              delivery
+            where
+              delivery.webhook_id = webhook.webhook_id
+              and state = 'pending'
+              and next_attempt_at >= '-infinity'
+            order by
+              next_attempt_at
+            limit
+              10
+          ) as due
+      ) as longest
+      left join lateral (
+        select
+          next_attempt_at
+        from
+          delivery
+        where
+          delivery.webhook_id = webhook.webhook_id
+          and state = 'pending'
+          and next_attempt_at >= '-infinity'
+          and coalesce(leased_until <= now(), true)
+        order by
+          next_attempt_at
+        limit
+          1
+      ) as free on true
+      left join lateral (
+        select
+          min(leased_until) as until
+        from
+          (
+            select
+              leased_until
+            from
+              delivery
+            where
+              delivery.webhook_id = webhook.webhook_id
+              and state = 'pending'
+              and next_attempt_at >= '-infinity'
+              and next_attempt_at <= now()
+              and leased_until > now()
+              and coalesce(free.next_attempt_at > now(), true)
+            order by
+              next_attempt_at
+            limit
+              10000
+          ) as under_way
+      ) as leased on true
+  ) as found
+where
+  next_at is not null
+  and coalesce(
+    oldest_at > first_at
+    or look_at > next_at
+    or look_at < now() - interval '1 minute'
+    or look_at > now()
+    and waiting_since is distinct from queued_at,
+    true
+  )
+order by
+  webhook_id
+on conflict (webhook_id, account_id) do update
+set
+  look_at = excluded.look_at,
+  oldest_at = least(endpoint_due.oldest_at, excluded.oldest_at),
+  waiting_since = excluded.waiting_since;
+
+-- webhooks.due.settle
+-- $1 webhook_ids bigint[]
+with
+  found as materialized (
+    select
+      webhook.webhook_id,
+      webhook.account_id,
+      known.look_at,
+      known.oldest_at,
+      known.waiting_since,
+      first.next_attempt_at as first_at,
+      case
+        when enabled
+        and (
+          select
+            case
+              when client.disabled_at is not null then 'client_disabled'
+              when not client.scopes && array['menus:read', 'menus:write'] then 'scope_removed'
+            end
+          from
+            client
+          where
+            client.client_id = "webhook"."client_id"
+            and client.account_id = "webhook"."account_id"
+        ) is null then longest.created_at
+      end as queued_at,
+      case
+        when enabled
+        and coalesce(free.next_attempt_at, leased.until) is not null
+        and (
+          select
+            case
+              when client.disabled_at is not null then 'client_disabled'
+              when not client.scopes && array['menus:read', 'menus:write'] then 'scope_removed'
+            end
+          from
+            client
+          where
+            client.client_id = "webhook"."client_id"
+            and client.account_id = "webhook"."account_id"
+        ) is null then greatest(
+          least(free.next_attempt_at, leased.until),
+          quiet_until,
+          now(),
+          case
+            when consecutive_failures >= 10 then probe_at
+          end
+        )
+      end as next_at
+    from
+      unnest($1::bigint[]) as locked (webhook_id)
+      cross join lateral (
+        select
+          *
+        from
+          webhook
+        where
+          webhook.webhook_id = locked.webhook_id
+        limit
+          1
+      ) as webhook
+      left join lateral (
+        select
+          look_at,
+          oldest_at,
+          waiting_since
+        from
+          endpoint_due as noted
+        where
+          noted.webhook_id = webhook.webhook_id
+          and noted.account_id = webhook.account_id
+        limit
+          1
+      ) as known on true
+      left join lateral (
+        select
+          next_attempt_at
+        from
+          delivery
+        where
+          delivery.webhook_id = webhook.webhook_id
+          and state = 'pending'
+          and next_attempt_at >= known.oldest_at
+        order by
+          next_attempt_at
+        limit
+          1
+      ) as first on true
+      cross join lateral (
+        select
+          min(created_at) as created_at
+        from
+          (
+            select
+              created_at
+            from
+              delivery
+            where
+              delivery.webhook_id = webhook.webhook_id
+              and state = 'pending'
+              and next_attempt_at >= known.oldest_at
+            order by
+              next_attempt_at
+            limit
+              10
+          ) as due
+      ) as longest
+      left join lateral (
+        select
+          next_attempt_at
+        from
+          delivery
+        where
+          delivery.webhook_id = webhook.webhook_id
+          and state = 'pending'
+          and next_attempt_at >= known.oldest_at
+          and coalesce(leased_until <= now(), true)
+        order by
+          next_attempt_at
+        limit
+          1
+      ) as free on true
+      left join lateral (
+        select
+          min(leased_until) as until
+        from
+          (
+            select
+              leased_until
+            from
+              delivery
+            where
+              delivery.webhook_id = webhook.webhook_id
+              and state = 'pending'
+              and next_attempt_at >= known.oldest_at
+              and next_attempt_at <= now()
+              and leased_until > now()
+              and coalesce(free.next_attempt_at > now(), true)
+            order by
+              next_attempt_at
+            limit
+              10000
+          ) as under_way
+      ) as leased on true
+  )
+update endpoint_due
+set
+  look_at = next_at,
+  waiting_since = queued_at,
+  oldest_at = greatest(found.oldest_at, least(first_at, now() - interval '1 second'))
+from
+  found
+where
+  endpoint_due.webhook_id = found.webhook_id
+  and endpoint_due.account_id = found.account_id
+  and endpoint_due.look_at is not distinct from found.look_at
+  and endpoint_due.oldest_at is not distinct from found.oldest_at;
+
+-- webhooks.due.settling
+-- $1 seconds float8
+select
+  "webhook_id"
+from
+  "endpoint_due"
+where
+  "look_at" > now() - make_interval(secs => $1::float8)
+  and "look_at" <= now() - make_interval(secs => 1)
+order by
+  "look_at"
+limit
+  500;
+
 -- webhooks.getDelivery
 -- $1 delivery_id bigint
--- $2 account_id bigint
--- $3 webhook_id bigint
+-- $2 webhook_id bigint
+-- $3 account_id bigint
 select
   (
     select
@@ -6429,45 +20090,95 @@ select
           "delivery"."event_type" as "event_type",
           "delivery"."record" as "record",
           "delivery"."state" as "state",
-          "delivery"."attempts" as "attempt_count",
+          delivery.failed_reason as "failed_reason",
+          delivery.attempt_count as "attempt_count",
           to_char("delivery"."next_attempt_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "next_attempt_at",
           to_char("delivery"."created_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "queued_at",
-          array_to_json(
-            array(
-              select
-                (
-                  select
-                    to_json(fields)
-                  from
-                    (
-                      select
-                        "attempt"."number" as "number",
-                        to_char("attempt"."started_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "started_at",
-                        "attempt"."duration_ms" as "duration_ms",
-                        "attempt"."status" as "status",
-                        "attempt"."error" as "error",
-                        "attempt"."response_excerpt" as "response_excerpt"
-                    ) as fields
-                )
-              from
-                attempt
-              where
-                attempt.delivery_id = delivery.delivery_id
-                and attempt.account_id = delivery.account_id
-              order by
-                attempt.number desc
-              limit
-                100
+          coalesce(
+            delivery.logged,
+            array_to_json(
+              array(
+                select
+                  (
+                    select
+                      to_json(fields)
+                    from
+                      (
+                        select
+                          "attempt"."number" as "number",
+                          to_char("attempt"."started_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "started_at",
+                          "attempt"."duration_ms" as "duration_ms",
+                          "attempt"."status" as "status",
+                          "attempt"."error" as "error",
+                          "attempt"."response_excerpt" as "response_excerpt"
+                      ) as fields
+                  )
+                from
+                  attempt
+                where
+                  attempt.delivery_id = "delivery"."delivery_id"
+                  and attempt.account_id = "delivery"."account_id"
+                order by
+                  attempt.number desc
+                limit
+                  100
+              )
             )
           ) as "attempts"
       ) as fields
-  ) as "resource"
+  ) as resource
 from
-  "delivery"
-where
-  "delivery_id" = $1::bigint
-  and "account_id" = $2::bigint
-  and "webhook_id" = $3::bigint;
+  (
+    (
+      select
+        delivery_id,
+        account_id,
+        webhook_id,
+        replay_id,
+        event_id,
+        event_type,
+        record,
+        state,
+        created_at,
+        attempts as attempt_count,
+        next_attempt_at,
+        null::text as failed_reason,
+        null::json as logged
+      from
+        delivery
+      where
+        (
+          delivery_id = $1::bigint
+          and webhook_id = $2::bigint
+          and account_id = $3::bigint
+        )
+    )
+    union all
+    (
+      select
+        delivery_id,
+        account_id,
+        webhook_id,
+        replay_id,
+        event_id,
+        event_type,
+        record,
+        state,
+        created_at,
+        attempt_count,
+        null,
+        failed_reason,
+        attempts
+      from
+        delivery_log
+      where
+        (
+          delivery_id = $1::bigint
+          and webhook_id = $2::bigint
+          and account_id = $3::bigint
+        )
+    )
+  ) as delivery;
 
 -- webhooks.getReplay
 -- $1 replay_id bigint
@@ -6529,7 +20240,21 @@ select
       or coalesce(webhook.granted_location_ids <@ $2::bigint[], false)
     )
   ) as "within_reach",
-  '"' || "webhook"."version" || '"' as "etag",
+  '"' || "webhook"."version" || '-' || to_hex("webhook"."stamp") || coalesce(
+    '-' || (
+      select
+        case
+          when client.disabled_at is not null then 'client_disabled'
+          when not client.scopes && array['menus:read', 'menus:write'] then 'scope_removed'
+        end
+      from
+        client
+      where
+        client.client_id = "webhook"."client_id"
+        and client.account_id = "webhook"."account_id"
+    ),
+    ''
+  ) || coalesce('-' || nullif("webhook"."expired_deliveries", 0), '') || '"' as "etag",
   (
     select
       to_json(fields)
@@ -6542,9 +20267,65 @@ select
           "webhook"."event_types" as "event_types",
           "webhook"."location_ids" as "location_ids",
           "webhook"."menu_ids" as "menu_ids",
-          "webhook"."enabled" as "enabled",
-          "webhook"."disabled_reason" as "disabled_reason",
-          to_char("webhook"."disabled_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "disabled_at",
+          "webhook"."client_id" as "client_id",
+          (
+            "webhook"."enabled"
+            and (
+              select
+                case
+                  when client.disabled_at is not null then 'client_disabled'
+                  when not client.scopes && array['menus:read', 'menus:write'] then 'scope_removed'
+                end
+              from
+                client
+              where
+                client.client_id = "webhook"."client_id"
+                and client.account_id = "webhook"."account_id"
+            ) is null
+          ) as "enabled",
+          coalesce(
+            (
+              select
+                case
+                  when client.disabled_at is not null then 'client_disabled'
+                  when not client.scopes && array['menus:read', 'menus:write'] then 'scope_removed'
+                end
+              from
+                client
+              where
+                client.client_id = "webhook"."client_id"
+                and client.account_id = "webhook"."account_id"
+            ),
+            "webhook"."disabled_reason"
+          ) as "disabled_reason",
+          to_char(
+            coalesce(
+              (
+                select
+                  client.disabled_at
+                from
+                  client
+                where
+                  client.client_id = "webhook"."client_id"
+                  and client.account_id = "webhook"."account_id"
+              ),
+              "webhook"."disabled_at"
+            ) at time zone 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+          ) as "disabled_at",
+          case
+            when "webhook"."expired_deliveries" > 0 then (
+              select
+                to_json(fields)
+              from
+                (
+                  select
+                    "webhook"."expired_deliveries" as "count",
+                    to_char("webhook"."first_expired_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "first_at",
+                    to_char("webhook"."last_expired_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "last_at"
+                ) as fields
+            )
+          end as "expired_deliveries",
           to_char("webhook"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
           to_char("webhook"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
           "webhook"."version" as "version"
@@ -6596,15 +20377,168 @@ select
 -- $1 webhook_id bigint
 -- $2 account_id bigint
 -- $3 before bigint
--- $4 state text
--- $5 type text[]
+-- $4 since timestamptz
+-- $5 until timestamptz
 -- $6 record text
--- $7 since timestamptz
--- $8 until timestamptz
+-- $7 state text
+-- $8 type text[]
 -- $9 limit bigint
--- Conditions that are there when given: before, state, type, record, since, until
+-- Conditions that are there when given: before, since, until, record, failed, state, type
+with
+  examined as (
+    select
+      *
+    from
+      (
+        (
+          select
+            delivery_id,
+            account_id,
+            webhook_id,
+            replay_id,
+            event_id,
+            event_type,
+            record,
+            state,
+            created_at,
+            attempts as attempt_count,
+            next_attempt_at,
+            null::text as failed_reason,
+            null::json as logged
+          from
+            delivery
+          where
+            webhook_id = $1::bigint
+            and account_id = $2::bigint
+            and true
+            and delivery_id < $3::bigint
+            and created_at >= $4::timestamptz
+            and delivery_id > coalesce(
+              (
+                select
+                  near.delivery_id
+                from
+                  "delivery" as near
+                where
+                  near.webhook_id = $1::bigint
+                  and near.created_at < $4::timestamptz - interval '1 minute'
+                order by
+                  created_at desc
+                limit
+                  1
+              ),
+              0
+            )
+            and created_at < $5::timestamptz
+            and delivery_id < coalesce(
+              (
+                select
+                  near.delivery_id
+                from
+                  "delivery" as near
+                where
+                  near.webhook_id = $1::bigint
+                  and near.created_at >= $5::timestamptz + interval '1 minute'
+                order by
+                  created_at
+                limit
+                  1
+              ),
+              9007199254740991
+            )
+            and record = $6::text
+          order by
+            delivery_id desc
+          limit
+            5000
+        )
+        union all
+        (
+          select
+            delivery_id,
+            account_id,
+            webhook_id,
+            replay_id,
+            event_id,
+            event_type,
+            record,
+            state,
+            created_at,
+            attempt_count,
+            null,
+            failed_reason,
+            attempts
+          from
+            delivery_log
+          where
+            webhook_id = $1::bigint
+            and account_id = $2::bigint
+            and true
+            and delivery_id < $3::bigint
+            and created_at >= $4::timestamptz
+            and ended_at >= $4::timestamptz
+            and delivery_id > coalesce(
+              (
+                select
+                  near.delivery_id
+                from
+                  "delivery_log" as near
+                where
+                  near.webhook_id = $1::bigint
+                  and near.created_at < $4::timestamptz - interval '1 minute'
+                order by
+                  created_at desc
+                limit
+                  1
+              ),
+              0
+            )
+            and created_at < $5::timestamptz
+            and delivery_id < coalesce(
+              (
+                select
+                  near.delivery_id
+                from
+                  "delivery_log" as near
+                where
+                  near.webhook_id = $1::bigint
+                  and near.created_at >= $5::timestamptz + interval '1 minute'
+                order by
+                  created_at
+                limit
+                  1
+              ),
+              9007199254740991
+            )
+            and record = $6::text
+          order by
+            delivery_id desc
+          limit
+            5000
+        )
+      ) as either
+    order by
+      delivery_id desc
+    limit
+      5000
+  ),
+  listed as (
+    select
+      *
+    from
+      examined as delivery
+    where
+      true
+      and state = 'failed'
+      and state = $7::text
+      and event_type = any ($8::text[])
+    order by
+      delivery_id desc
+    limit
+      $9::bigint
+  )
 select
-  "delivery_id" as "id",
+  delivery_id as id,
   (
     select
       to_json(fields)
@@ -6618,57 +20552,58 @@ select
           "delivery"."event_type" as "event_type",
           "delivery"."record" as "record",
           "delivery"."state" as "state",
-          "delivery"."attempts" as "attempt_count",
+          delivery.failed_reason as "failed_reason",
+          delivery.attempt_count as "attempt_count",
           to_char("delivery"."next_attempt_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "next_attempt_at",
           to_char("delivery"."created_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "queued_at",
-          (
-            select
-              (
+          coalesce(
+            delivery.logged -> 0,
+            (
+              array(
                 select
-                  to_json(fields)
-                from
                   (
                     select
-                      "attempt"."number" as "number",
-                      to_char("attempt"."started_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "started_at",
-                      "attempt"."duration_ms" as "duration_ms",
-                      "attempt"."status" as "status",
-                      "attempt"."error" as "error",
-                      "attempt"."response_excerpt" as "response_excerpt"
-                  ) as fields
+                      to_json(fields)
+                    from
+                      (
+                        select
+                          "attempt"."number" as "number",
+                          to_char("attempt"."started_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "started_at",
+                          "attempt"."duration_ms" as "duration_ms",
+                          "attempt"."status" as "status",
+                          "attempt"."error" as "error",
+                          "attempt"."response_excerpt" as "response_excerpt"
+                      ) as fields
+                  )
+                from
+                  attempt
+                where
+                  attempt.delivery_id = "delivery"."delivery_id"
+                  and attempt.account_id = "delivery"."account_id"
+                order by
+                  attempt.number desc
+                limit
+                  1
               )
-            from
-              attempt
-            where
-              attempt.delivery_id = delivery.delivery_id
-              and attempt.account_id = delivery.account_id
-            order by
-              attempt.number desc
-            limit
-              1
+            ) [1]
           ) as "last_attempt"
       ) as fields
-  ) as "resource"
+  ) as resource,
+  false as is_end
 from
-  "delivery"
-where
-  "webhook_id" = $1::bigint
-  and "account_id" = $2::bigint
-  and (
-    delivery_id < $3::bigint
-    and state = $4::text
-    and (
-      "event_type" = any ($5::text[])
-      or split_part("event_type", '.', 1) || '.*' = any ($5::text[])
-    )
-    and record = $6::text
-    and created_at >= $7::timestamptz
-    and created_at < $8::timestamptz
-  )
+  listed as delivery
+union all
+select
+  min(delivery_id),
+  null,
+  true
+from
+  examined
+having
+  count(*) = 5000
 order by
-  "delivery_id" desc
-limit
-  $9::bigint;
+  is_end,
+  id desc;
 
 -- webhooks.listWebhooks
 -- $1 account_id bigint
@@ -6689,9 +20624,65 @@ select
           "webhook"."event_types" as "event_types",
           "webhook"."location_ids" as "location_ids",
           "webhook"."menu_ids" as "menu_ids",
-          "webhook"."enabled" as "enabled",
-          "webhook"."disabled_reason" as "disabled_reason",
-          to_char("webhook"."disabled_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "disabled_at",
+          "webhook"."client_id" as "client_id",
+          (
+            "webhook"."enabled"
+            and (
+              select
+                case
+                  when client.disabled_at is not null then 'client_disabled'
+                  when not client.scopes && array['menus:read', 'menus:write'] then 'scope_removed'
+                end
+              from
+                client
+              where
+                client.client_id = "webhook"."client_id"
+                and client.account_id = "webhook"."account_id"
+            ) is null
+          ) as "enabled",
+          coalesce(
+            (
+              select
+                case
+                  when client.disabled_at is not null then 'client_disabled'
+                  when not client.scopes && array['menus:read', 'menus:write'] then 'scope_removed'
+                end
+              from
+                client
+              where
+                client.client_id = "webhook"."client_id"
+                and client.account_id = "webhook"."account_id"
+            ),
+            "webhook"."disabled_reason"
+          ) as "disabled_reason",
+          to_char(
+            coalesce(
+              (
+                select
+                  client.disabled_at
+                from
+                  client
+                where
+                  client.client_id = "webhook"."client_id"
+                  and client.account_id = "webhook"."account_id"
+              ),
+              "webhook"."disabled_at"
+            ) at time zone 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+          ) as "disabled_at",
+          case
+            when "webhook"."expired_deliveries" > 0 then (
+              select
+                to_json(fields)
+              from
+                (
+                  select
+                    "webhook"."expired_deliveries" as "count",
+                    to_char("webhook"."first_expired_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "first_at",
+                    to_char("webhook"."last_expired_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "last_at"
+                ) as fields
+            )
+          end as "expired_deliveries",
           to_char("webhook"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
           to_char("webhook"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
           "webhook"."version" as "version"
@@ -6729,10 +20720,20 @@ for no key update;
 -- $1 webhook_ids bigint[]
 -- $2 failures int[]
 -- $3 reached boolean[]
+-- $4 quiet_ms float8[]
 update webhook
 set
   failing_since = case
-    when not reached then coalesce(failing_since, now())
+    when not reached then coalesce(
+      failing_since + case
+        when last_failed_at < now() - make_interval(secs => 108000) then now() - last_failed_at
+        else interval '0'
+      end,
+      now()
+    )
+  end,
+  last_failed_at = case
+    when not reached then now()
   end,
   consecutive_failures = case
     when reached then 0
@@ -6740,46 +20741,89 @@ set
   end,
   probe_at = case
     when not reached then now() + least(greatest((now() - coalesce(failing_since, now())) / 10, interval '5 seconds'), interval '5 minutes')
+  end,
+  quiet_until = greatest(quiet_until, now() + make_interval(secs => quiet_ms / 1000)),
+  recovered_at = case
+    when reached
+    and consecutive_failures >= 10 then now()
+    else recovered_at
   end
 from
-  unnest($1::bigint[], $2::int[], $3::boolean[]) as impression (webhook_id, failures, reached)
+  unnest($1::bigint[], $2::int[], $3::boolean[], $4::float8[]) as impression (webhook_id, failures, reached, quiet_ms)
 where
   webhook.webhook_id = impression.webhook_id
   and (
     failing_since is not null
     or not reached
+    or quiet_ms is not null
   );
+
+-- webhooks.planInOrder
+select
+  set_config('enable_sort', 'off', true);
 
 -- webhooks.promoteHeads
 -- $1 webhook_ids bigint[]
 -- $2 records text[]
+-- $3 after bigint[]
 update delivery
 set
   state = 'pending',
   next_attempt_at = now()
 where
-  state = 'held'
-  and (delivery_id, account_id) in (
-    select
-      head.delivery_id,
-      head.account_id
-    from
-      unnest($1::bigint[], $2::text[]) as key (webhook_id, record),
-      lateral (
-        select
-          delivery_id,
-          account_id
-        from
-          delivery
-        where
-          delivery.webhook_id = key.webhook_id
-          and delivery.record = key.record
-          and delivery.state in ('held', 'pending')
-        order by
-          event_sequence
-        limit
-          1
-      ) as head
+  delivery_id = any (
+    array(
+      select
+        head.delivery_id
+      from
+        unnest($1::bigint[], $2::text[], $3::bigint[]) as key (webhook_id, record, after),
+        lateral (
+          (
+            select
+              delivery_id,
+              state,
+              event_sequence
+            from
+              delivery
+            where
+              delivery.webhook_id = key.webhook_id
+              and delivery.record = key.record
+              and delivery.state in ('held', 'pending')
+              and event_sequence >= key.after
+            order by
+              event_sequence
+            limit
+              1
+          )
+          union all
+          (
+            select
+              delivery_id,
+              state,
+              event_sequence
+            from
+              delivery
+            where
+              delivery.webhook_id = key.webhook_id
+              and delivery.record = key.record
+              and delivery.state = 'held'
+              and (
+                replay_id is not null
+                or attempts > 0
+              )
+            order by
+              event_sequence
+            limit
+              1
+          )
+          order by
+            event_sequence
+          limit
+            1
+        ) as head
+      where
+        head.state = 'held'
+    )
   );
 
 -- webhooks.recordOutcomes
@@ -6788,12 +20832,13 @@ where
 -- $3 leases timestamptz[]
 -- $4 numbers smallint[]
 -- $5 states text[]
--- $6 retry_in_ms float8[]
--- $7 started_at timestamptz[]
--- $8 durations_ms int[]
--- $9 statuses smallint[]
--- $10 errors text[]
--- $11 response_excerpts text[]
+-- $6 failed_reasons text[]
+-- $7 retry_in_ms float8[]
+-- $8 started_at timestamptz[]
+-- $9 durations_ms int[]
+-- $10 statuses smallint[]
+-- $11 errors text[]
+-- $12 response_excerpts text[]
 with
   outcome as (
     select
@@ -6805,18 +20850,20 @@ with
         $3::timestamptz[],
         $4::smallint[],
         $5::text[],
-        $6::float8[],
-        $7::timestamptz[],
-        $8::int[],
-        $9::smallint[],
-        $10::text[],
-        $11::text[]
+        $6::text[],
+        $7::float8[],
+        $8::timestamptz[],
+        $9::int[],
+        $10::smallint[],
+        $11::text[],
+        $12::text[]
       ) with ordinality as outcome (
         delivery_id,
         account_id,
         lease,
         number,
         new_state,
+        failed_reason,
         retry_in_ms,
         started_at,
         duration_ms,
@@ -6838,12 +20885,21 @@ with
     where
       delivery.delivery_id = outcome.delivery_id
       and delivery.account_id = outcome.account_id
-      and state = 'pending'
+      and delivery.delivery_id = any ($1::bigint[])
       and leased_until = lease
+      and (
+        new_state = 'pending'
+        or not (
+          select
+            starts_at <= now()
+          from
+            delivery_log_start
+        )
+      )
     returning
       outcome.*
   ),
-  logged as (
+  attempted as (
     insert into
       attempt (delivery_id, account_id, number, started_at, duration_ms, status, error, response_excerpt)
     select
@@ -6857,47 +20913,375 @@ with
       response_excerpt
     from
       recorded
+  ),
+  ended as (
+    delete from delivery using outcome
+    where
+      delivery.delivery_id = outcome.delivery_id
+      and delivery.account_id = outcome.account_id
+      and delivery.delivery_id = any ($1::bigint[])
+      and leased_until = lease
+      and new_state <> 'pending'
+      and (
+        select
+          starts_at <= now()
+        from
+          delivery_log_start
+      )
+    returning
+      delivery.delivery_id,
+      delivery.account_id,
+      delivery.webhook_id,
+      delivery.event_id,
+      delivery.event_sequence,
+      delivery.event_type,
+      delivery.record,
+      delivery.attempts,
+      delivery.spared,
+      delivery.replay_id,
+      delivery.created_at,
+      new_state,
+      failed_reason,
+      number,
+      started_at,
+      duration_ms,
+      status,
+      error,
+      response_excerpt,
+      place
+  ),
+  logged as (
+    insert into
+      delivery_log (
+        delivery_id,
+        account_id,
+        webhook_id,
+        event_id,
+        event_sequence,
+        event_type,
+        record,
+        spared,
+        replay_id,
+        created_at,
+        state,
+        failed_reason,
+        attempt_count,
+        attempts,
+        ended_at
+      )
+    select
+      delivery_id,
+      account_id,
+      webhook_id,
+      event_id,
+      event_sequence,
+      event_type,
+      record,
+      spared,
+      replay_id,
+      created_at,
+      new_state,
+      failed_reason,
+      number,
+      array_to_json(
+        array[
+          (
+            select
+              to_json(fields)
+            from
+              (
+                select
+                  "ended"."number" as "number",
+                  to_char("ended"."started_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "started_at",
+                  "ended"."duration_ms" as "duration_ms",
+                  "ended"."status" as "status",
+                  "ended"."error" as "error",
+                  "ended"."response_excerpt" as "response_excerpt"
+              ) as fields
+          )
+        ] || array(
+          select
+            (
+              select
+                to_json(fields)
+              from
+                (
+                  select
+                    "attempt"."number" as "number",
+                    to_char("attempt"."started_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "started_at",
+                    "attempt"."duration_ms" as "duration_ms",
+                    "attempt"."status" as "status",
+                    "attempt"."error" as "error",
+                    "attempt"."response_excerpt" as "response_excerpt"
+                ) as fields
+            )
+          from
+            attempt
+          where
+            attempt.delivery_id = "ended"."delivery_id"
+            and attempt.account_id = "ended"."account_id"
+          order by
+            attempt.number desc
+          limit
+            99
+        )
+      ),
+      now()
+    from
+      ended
   )
 select
   place
 from
-  recorded;
+  recorded
+union all
+select
+  place
+from
+  ended;
 
--- webhooks.relay.endpoints
--- $1 account_ids bigint[]
+-- webhooks.recovery.finish
+-- $1 webhook_id bigint
+-- $2 account_id bigint
+-- $3 recovered_at timestamptz
+update "webhook"
+set
+  "recovered_at" = null
+where
+  "webhook_id" = $1::bigint
+  and "account_id" = $2::bigint
+  and "recovered_at" = $3::timestamptz;
+
+-- webhooks.recovery.hasten
+-- $1 webhook_id bigint
+-- $2 account_id bigint
+-- $3 from timestamptz
+-- $4 recovered_at timestamptz
+with
+  batch as (
+    select
+      delivery_id,
+      next_attempt_at
+    from
+      delivery
+    where
+      webhook_id = $1::bigint
+      and account_id = $2::bigint
+      and state = 'pending'
+      and next_attempt_at >= greatest($3::timestamptz, now())
+      and next_attempt_at > now()
+      and attempts < 100
+      and coalesce(leased_until <= now(), true)
+      and not exists (
+        select
+        from
+          attempt
+        where
+          attempt.delivery_id = delivery.delivery_id
+          and attempt.account_id = delivery.account_id
+          and attempt.number = delivery.attempts
+          and attempt.started_at >= $4::timestamptz
+      )
+    order by
+      next_attempt_at
+    limit
+      1000
+    for update
+      skip locked
+  ),
+  hastened as (
+    update delivery
+    set
+      next_attempt_at = created_at,
+      spared = coalesce(spared, 0) + 1
+    where
+      delivery_id = any (
+        array(
+          select
+            delivery_id
+          from
+            batch
+        )
+      )
+      and account_id = $2::bigint
+    returning
+      created_at
+  )
+select
+  (
+    select
+      count(*)
+    from
+      hastened
+  ) as count,
+  (
+    select
+      min(created_at)
+    from
+      hastened
+  ) as oldest,
+  (
+    select
+      max(next_attempt_at)
+    from
+      batch
+  ) as "end";
+
+-- webhooks.recovery.recovered
 select
   "webhook_id",
-  "account_id"
+  "account_id",
+  recovered_at as "recovered_at"
 from
   "webhook"
 where
-  account_id = any ($1::bigint[]);
+  "recovered_at" is not null
+order by
+  "recovered_at"
+limit
+  20;
+
+-- webhooks.relay.any
+-- $1 from bigint
+select
+  (
+    select
+      sequence
+    from
+      outbox
+    where
+      sequence >= $1::bigint
+    order by
+      sequence
+    limit
+      1
+  ) as first,
+  outbox_drawn () as last,
+  pg_snapshot_xmin(pg_current_snapshot())::text as oldest;
+
+-- webhooks.relay.endpoints
+-- $1 event_ids uuid[]
+-- $2 account_ids bigint[]
+-- $3 first_id uuid
+-- $4 last_id uuid
+-- $5 retention_days integer
+with
+  feed as materialized (
+    select
+      account_id,
+      type,
+      location_id,
+      menu_id,
+      array_agg(place::int) as places
+    from
+      unnest($1::uuid[], $2::bigint[]) with ordinality as waiting (event_id, account_id, place)
+      join event using (event_id, account_id)
+    where
+      event.event_id between $3::uuid and $4::uuid
+    group by
+      account_id,
+      type,
+      location_id,
+      menu_id
+  )
+select
+  feed.places,
+  array_agg(wanting.webhook_id::float8) as webhook_ids
+from
+  feed,
+  lateral (
+    select
+      webhook_id
+    from
+      webhook
+    where
+      webhook.account_id = feed.account_id
+      and webhook_routes (
+        "webhook"."account_id",
+        "webhook"."event_types",
+        "webhook"."location_ids",
+        "webhook"."menu_ids",
+        "webhook"."granted_location_ids"
+      ) && event_routes (feed.account_id, feed.type, feed.location_id, feed.menu_id)
+      and (
+        webhook.event_types = '{}'
+        or (
+          "feed"."type" = any ("webhook"."event_types")
+          or split_part("feed"."type", '.', 1) || '.*' = any ("webhook"."event_types")
+        )
+      )
+      and (
+        webhook.location_ids = '{}'
+        or feed.location_id = any (webhook.location_ids)
+      )
+      and (
+        webhook.menu_ids = '{}'
+        or feed.menu_id = any (webhook.menu_ids)
+      )
+      and (
+        webhook.granted_location_ids is null
+        or feed.location_id = any (webhook.granted_location_ids)
+      )
+      and coalesce(
+        (
+          select
+            client.location_ids is null
+            or "feed"."location_id" = any (client.location_ids)
+          from
+            client
+          where
+            client.client_id = "webhook"."client_id"
+            and client.account_id = "webhook"."account_id"
+        ),
+        true
+      )
+      and coalesce(
+        least(
+          webhook.disabled_at,
+          (
+            select
+              client.disabled_at
+            from
+              client
+            where
+              client.client_id = "webhook"."client_id"
+              and client.account_id = "webhook"."account_id"
+          )
+        ) > now() - make_interval(days => $5::integer),
+        true
+      )
+    offset
+      0
+  ) as wanting
+group by
+  feed.places;
 
 -- webhooks.relay.lock
 select
-  "singleton"
+  is_relay is not null as is_relay,
+  pg_current_xact_id()::text as xid,
+  server_history () as server
 from
-  "relay"
-for update
-  skip locked;
-
--- webhooks.relay.markRelayed
--- $1 event_ids uuid[]
--- $2 account_ids bigint[]
-update event
-set
-  relayed = true
-from
-  unnest($1::uuid[], $2::bigint[]) as taken (event_id, account_id)
-where
-  event.event_id = taken.event_id
-  and event.account_id = taken.account_id;
+  (
+    values
+      (1)
+  ) as one
+  left join lateral (
+    select
+      singleton as is_relay
+    from
+      relay
+    for update
+      skip locked
+  ) as locked on true;
 
 -- webhooks.relay.queue
 -- $1 event_ids uuid[]
 -- $2 account_ids bigint[]
 -- $3 webhook_ids bigint[]
--- $4 retention_days integer
+-- $4 first_id uuid
+-- $5 last_id uuid
+-- $6 retention_days integer
 with
   inserted as (
     insert into
@@ -6916,7 +21300,7 @@ with
       account_id,
       webhook_id,
       event_id,
-      sequence,
+      position,
       type,
       record,
       replay_id,
@@ -6936,60 +21320,122 @@ with
               webhook_id,
               record
             order by
-              sequence
+              position
           ) = 1
-          and not exists (
+          and (
             select
+              true
             from
               delivery as ahead
             where
               ahead.webhook_id = wanted.webhook_id
-              and ahead.record = wanted.record
-              and ahead.state in ('held', 'pending')
-          ) as is_head
+              and ahead.record = any (array[wanted.record])
+              and ahead.state = 'pending'
+              and ahead.next_attempt_at >= coalesce(
+                (
+                  select
+                    oldest_at
+                  from
+                    endpoint_due as known
+                  where
+                    known.webhook_id = wanted.webhook_id
+                    and known.account_id = wanted.account_id
+                ),
+                '-infinity'
+              )
+            order by
+              ahead.record,
+              ahead.next_attempt_at
+            limit
+              1
+          ) is null as is_head
         from
           (
             select
-              event.account_id,
+              feed.account_id,
               webhook.webhook_id,
-              event.event_id,
-              event.sequence,
-              event.type,
-              event.record,
+              feed.event_id,
+              feed.position,
+              feed.type,
+              feed.record,
               null::bigint as replay_id
             from
-              unnest($1::uuid[], $2::bigint[]) as taken (event_id, account_id)
-              join event using (event_id, account_id)
-              join webhook using (account_id)
+              unnest($1::uuid[], $2::bigint[], $3::bigint[]) as relayed (event_id, account_id, webhook_id)
+              cross join lateral (
+                select
+                  *
+                from
+                  feed
+                where
+                  feed.event_id = relayed.event_id
+                  and feed.account_id = relayed.account_id
+                  and feed.event_id between $4::uuid and $5::uuid
+                offset
+                  0
+              ) as feed
+              cross join lateral (
+                select
+                  *
+                from
+                  webhook
+                where
+                  webhook.webhook_id = relayed.webhook_id
+                  and webhook.account_id = relayed.account_id
+                offset
+                  0
+              ) as webhook
             where
-              webhook.webhook_id = any ($3::bigint[])
-              and (
+              (
                 webhook.event_types = '{}'
                 or (
-                  "event"."type" = any ("webhook"."event_types")
-                  or split_part("event"."type", '.', 1) || '.*' = any ("webhook"."event_types")
+                  "feed"."type" = any ("webhook"."event_types")
+                  or split_part("feed"."type", '.', 1) || '.*' = any ("webhook"."event_types")
                 )
               )
               and (
                 webhook.location_ids = '{}'
-                or event.location_id = any (webhook.location_ids)
+                or feed.location_id = any (webhook.location_ids)
               )
               and (
                 webhook.menu_ids = '{}'
-                or event.menu_id = any (webhook.menu_ids)
+                or feed.menu_id = any (webhook.menu_ids)
               )
               and (
                 webhook.granted_location_ids is null
-                or event.location_id = any (webhook.granted_location_ids)
+                or feed.location_id = any (webhook.granted_location_ids)
               )
-              and (
-                webhook.disabled_at is null
-                or webhook.disabled_at > now() - make_interval(days => $4::integer)
+              and coalesce(
+                (
+                  select
+                    client.location_ids is null
+                    or "feed"."location_id" = any (client.location_ids)
+                  from
+                    client
+                  where
+                    client.client_id = "webhook"."client_id"
+                    and client.account_id = "webhook"."account_id"
+                ),
+                true
+              )
+              and coalesce(
+                least(
+                  webhook.disabled_at,
+                  (
+                    select
+                      client.disabled_at
+                    from
+                      client
+                    where
+                      client.client_id = "webhook"."client_id"
+                      and client.account_id = "webhook"."account_id"
+                  )
+                ) > now() - make_interval(days => $6::integer),
+                true
               )
           ) as wanted
       ) as placed
     order by
-      sequence
+      position
     returning
       1
   )
@@ -6999,18 +21445,118 @@ from
   inserted;
 
 -- webhooks.relay.waiting
--- $1 limit bigint
+-- $1 from bigint
+-- $2 limit bigint
+with recursive
+  known as (
+    (
+      select
+        account_id
+      from
+        outbox
+      where
+        sequence >= $1::bigint
+      order by
+        account_id
+      limit
+        1
+    )
+    union all
+    select
+      (
+        select
+          account_id
+        from
+          outbox
+        where
+          outbox.account_id > known.account_id
+          and sequence >= $1::bigint
+        order by
+          account_id
+        limit
+          1
+      )
+    from
+      known
+    where
+      account_id is not null
+  ),
+  account as materialized (
+    select
+      account_id,
+      count(*) over () as accounts
+    from
+      (
+        select
+          account_id
+        from
+          known
+        where
+          account_id is not null
+        limit
+          $2::bigint
+      ) as listed
+  ),
+  candidate as (
+    select
+      own.*
+    from
+      account,
+      lateral (
+        select
+          sequence,
+          account_id,
+          event_id
+        from
+          outbox
+        where
+          outbox.account_id = account.account_id
+          and sequence >= $1::bigint
+        order by
+          sequence
+        limit
+          greatest(1, $2::bigint / accounts)
+      ) as own
+    union
+    (
+      select
+        sequence,
+        account_id,
+        event_id
+      from
+        outbox
+      where
+        sequence >= $1::bigint
+      order by
+        sequence
+      limit
+        case
+          when (
+            select
+              count(*)
+            from
+              account
+          ) = $2::bigint then $2::bigint / 2
+          else 0
+        end
+    )
+  )
 select
-  "event_id",
-  "account_id"
+  sequence,
+  account_id,
+  event_id
 from
-  "event"
-where
-  "relayed" = false
+  candidate
 order by
-  "sequence"
+  row_number() over (
+    partition by
+      account_id
+    order by
+      sequence
+  ),
+  sequence
 limit
-  $1::bigint;
+  $2::bigint;
 
 -- webhooks.replayWebhook
 -- $1 account_id bigint
@@ -7161,7 +21707,15 @@ where
   "event_id" > $1::uuid
   and "event_id" <= $2::uuid
   and "account_id" = $3::bigint
-  and "relayed" = true
+  and exists (
+    select
+    from
+      feed
+    where
+      feed.event_id = event.event_id
+      and feed.event_id > $1::uuid
+      and feed.event_id <= $2::uuid
+  )
 order by
   "event_id"
 limit
@@ -7172,7 +21726,9 @@ for key share;
 -- $1 replay_id bigint
 -- $2 webhook_id bigint
 -- $3 event_ids uuid[]
--- $4 account_id bigint
+-- $4 first_id uuid
+-- $5 last_id uuid
+-- $6 account_id bigint
 with
   inserted as (
     insert into
@@ -7191,7 +21747,7 @@ with
       account_id,
       webhook_id,
       event_id,
-      sequence,
+      position,
       type,
       record,
       replay_id,
@@ -7211,52 +21767,84 @@ with
               webhook_id,
               record
             order by
-              sequence
+              position
           ) = 1
-          and not exists (
+          and (
             select
+              true
             from
               delivery as ahead
             where
               ahead.webhook_id = wanted.webhook_id
-              and ahead.record = wanted.record
-              and ahead.state in ('held', 'pending')
-          ) as is_head
+              and ahead.record = any (array[wanted.record])
+              and ahead.state = 'pending'
+              and ahead.next_attempt_at >= coalesce(
+                (
+                  select
+                    oldest_at
+                  from
+                    endpoint_due as known
+                  where
+                    known.webhook_id = wanted.webhook_id
+                    and known.account_id = wanted.account_id
+                ),
+                '-infinity'
+              )
+            order by
+              ahead.record,
+              ahead.next_attempt_at
+            limit
+              1
+          ) is null as is_head
         from
           (
             select
-              event.account_id,
+              feed.account_id,
               webhook.webhook_id,
-              event.event_id,
-              event.sequence,
-              event.type,
-              event.record,
+              feed.event_id,
+              feed.position,
+              feed.type,
+              feed.record,
               $1::bigint as replay_id
             from
-              event
-              join webhook on webhook.account_id = event.account_id
+              feed
+              join webhook on webhook.account_id = feed.account_id
               and webhook.webhook_id = $2::bigint
             where
-              event.event_id = any ($3::uuid[])
-              and event.account_id = $4::bigint
+              feed.event_id = any ($3::uuid[])
+              and feed.event_id between $4::uuid and $5::uuid
+              and feed.account_id = $6::bigint
               and (
                 webhook.event_types = '{}'
                 or (
-                  "event"."type" = any ("webhook"."event_types")
-                  or split_part("event"."type", '.', 1) || '.*' = any ("webhook"."event_types")
+                  "feed"."type" = any ("webhook"."event_types")
+                  or split_part("feed"."type", '.', 1) || '.*' = any ("webhook"."event_types")
                 )
               )
               and (
                 webhook.location_ids = '{}'
-                or event.location_id = any (webhook.location_ids)
+                or feed.location_id = any (webhook.location_ids)
               )
               and (
                 webhook.menu_ids = '{}'
-                or event.menu_id = any (webhook.menu_ids)
+                or feed.menu_id = any (webhook.menu_ids)
               )
               and (
                 webhook.granted_location_ids is null
-                or event.location_id = any (webhook.granted_location_ids)
+                or feed.location_id = any (webhook.granted_location_ids)
+              )
+              and coalesce(
+                (
+                  select
+                    client.location_ids is null
+                    or "feed"."location_id" = any (client.location_ids)
+                  from
+                    client
+                  where
+                    client.client_id = "webhook"."client_id"
+                    and client.account_id = "webhook"."account_id"
+                ),
+                true
               )
               and not exists (
                 select
@@ -7264,14 +21852,14 @@ with
                   delivery
                 where
                   delivery.webhook_id = webhook.webhook_id
-                  and delivery.record = event.record
-                  and delivery.event_sequence = event.sequence
+                  and delivery.record = feed.record
+                  and delivery.event_sequence = feed.position
                   and delivery.state = 'held'
               )
           ) as wanted
       ) as placed
     order by
-      sequence
+      position
     returning
       1
   )
@@ -7343,94 +21931,282 @@ from
 where
   "webhook_id" = $3::bigint;
 
--- webhooks.retention.lockOldEvents
--- $1 after uuid
--- $2 days integer
--- $3 batch bigint
-select
-  "event_id"
-from
-  "event"
-where
-  "event_id" > $1::uuid
-  and "event_id" < (
-    select
-      uuidv7(make_interval(days => - $2::integer))
-  )
-order by
-  "event_id"
-limit
-  $3::bigint
-for update
-  skip locked;
-
--- webhooks.retention.removeDeliveries
--- $1 after bigint
--- $2 batch bigint
--- $3 days integer
+-- webhooks.retention.expire
+-- $1 delivery_ids bigint[]
+-- $2 account_ids bigint[]
 with
-  old as (
+  ended as (
+    delete from delivery using unnest($1::bigint[], $2::bigint[]) as old (delivery_id, account_id)
+    where
+      delivery.delivery_id = old.delivery_id
+      and delivery.account_id = old.account_id
+      and state in ('held', 'pending')
+      and coalesce(leased_until <= now(), true)
+    returning
+      delivery.delivery_id,
+      delivery.account_id,
+      delivery.webhook_id,
+      delivery.event_id,
+      delivery.event_sequence,
+      delivery.event_type,
+      delivery.record,
+      delivery.attempts,
+      delivery.spared,
+      delivery.replay_id,
+      delivery.created_at
+  ),
+  logged as (
+    insert into
+      delivery_log (
+        delivery_id,
+        account_id,
+        webhook_id,
+        event_id,
+        event_sequence,
+        event_type,
+        record,
+        spared,
+        replay_id,
+        created_at,
+        state,
+        failed_reason,
+        attempt_count,
+        attempts,
+        ended_at
+      )
     select
       delivery_id,
-      state
+      account_id,
+      webhook_id,
+      event_id,
+      event_sequence,
+      event_type,
+      record,
+      spared,
+      replay_id,
+      created_at,
+      'failed',
+      'expired',
+      attempts,
+      array_to_json(
+        array(
+          select
+            (
+              select
+                to_json(fields)
+              from
+                (
+                  select
+                    "attempt"."number" as "number",
+                    to_char("attempt"."started_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "started_at",
+                    "attempt"."duration_ms" as "duration_ms",
+                    "attempt"."status" as "status",
+                    "attempt"."error" as "error",
+                    "attempt"."response_excerpt" as "response_excerpt"
+                ) as fields
+            )
+          from
+            attempt
+          where
+            attempt.delivery_id = "ended"."delivery_id"
+            and attempt.account_id = "ended"."account_id"
+          order by
+            attempt.number desc
+          limit
+            100
+        )
+      ),
+      now()
+    from
+      ended
+  ),
+  noted as (
+    update webhook
+    set
+      expired_deliveries = expired_deliveries + expired.count,
+      first_expired_at = coalesce(first_expired_at, now()),
+      last_expired_at = now()
     from
       (
         select
-          delivery_id,
-          state,
-          created_at
+          webhook_id,
+          account_id,
+          count(*)
         from
-          delivery
-        where
-          delivery_id > $1::bigint
-        order by
-          delivery_id
-        limit
-          $2::bigint
-      ) as next
+          ended
+        group by
+          webhook_id,
+          account_id
+      ) as expired
     where
-      created_at < now() - make_interval(days => $3::integer)
-  ),
-  removed as (
+      webhook.webhook_id = expired.webhook_id
+      and webhook.account_id = expired.account_id
+  )
+select distinct
+  webhook_id,
+  record
+from
+  ended;
+
+-- webhooks.retention.lease
+-- $1 holder uuid
+update "sweeper"
+set
+  "holder" = $1::uuid,
+  "leased_until" = now() + interval '10 minutes'
+where
+  (
+    holder = $1::uuid
+    or leased_until <= now()
+  )
+returning
+  "holder";
+
+-- webhooks.retention.moveEnded
+-- $1 batch bigint
+with
+  ended as (
     delete from delivery
     where
-      state in ('delivered', 'failed')
+      (
+        select
+          starts_at <= now()
+        from
+          delivery_log_start
+      )
       and delivery_id = any (
         array(
           select
             delivery_id
           from
-            old
+            delivery
           where
             state in ('delivered', 'failed')
+          order by
+            delivery_id
+          limit
+            $1::bigint
+          for update
+            skip locked
         )
       )
+      and state in ('delivered', 'failed')
+    returning
+      delivery.delivery_id,
+      delivery.account_id,
+      delivery.webhook_id,
+      delivery.event_id,
+      delivery.event_sequence,
+      delivery.event_type,
+      delivery.record,
+      delivery.attempts,
+      delivery.spared,
+      delivery.replay_id,
+      delivery.created_at,
+      state
+  ),
+  logged as (
+    insert into
+      delivery_log (
+        delivery_id,
+        account_id,
+        webhook_id,
+        event_id,
+        event_sequence,
+        event_type,
+        record,
+        spared,
+        replay_id,
+        created_at,
+        state,
+        failed_reason,
+        attempt_count,
+        attempts,
+        ended_at
+      )
+    select
+      delivery_id,
+      account_id,
+      webhook_id,
+      event_id,
+      event_sequence,
+      event_type,
+      record,
+      spared,
+      replay_id,
+      created_at,
+      state,
+      null,
+      attempts,
+      array_to_json(
+        array(
+          select
+            (
+              select
+                to_json(fields)
+              from
+                (
+                  select
+                    "attempt"."number" as "number",
+                    to_char("attempt"."started_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "started_at",
+                    "attempt"."duration_ms" as "duration_ms",
+                    "attempt"."status" as "status",
+                    "attempt"."error" as "error",
+                    "attempt"."response_excerpt" as "response_excerpt"
+                ) as fields
+            )
+          from
+            attempt
+          where
+            attempt.delivery_id = "ended"."delivery_id"
+            and attempt.account_id = "ended"."account_id"
+          order by
+            attempt.number desc
+          limit
+            100
+        )
+      ),
+      coalesce(
+        (
+          select
+            max(started_at)
+          from
+            attempt
+          where
+            attempt.delivery_id = ended.delivery_id
+            and attempt.account_id = ended.account_id
+        ),
+        created_at
+      )
+    from
+      ended
   )
 select
-  max(delivery_id) as last
+  1
 from
-  old;
+  ended;
 
--- webhooks.retention.removeFinishedEvents
--- $1 event_ids uuid[]
-delete from event
+-- webhooks.retention.old
+-- $1 days integer
+-- $2 batch bigint
+select
+  delivery_id,
+  account_id,
+  webhook_id
+from
+  delivery
 where
-  event_id = any ($1::uuid[])
-  and relayed
-  and not exists (
-    select
-    from
-      webhook
-      join delivery using (webhook_id)
-    where
-      webhook.account_id = event.account_id
-      and delivery.record = event.record
-      and delivery.event_sequence = event.sequence
-      and delivery.state in ('held', 'pending')
-  );
+  state in ('held', 'pending')
+  and coalesce(leased_until <= now(), true)
+  and event_id < event_id_at (now() - make_interval(days => $1::integer))
+order by
+  event_id
+limit
+  $2::bigint;
 
 -- webhooks.retention.removeOrphans
--- $1 batch bigint
+-- $1 after bigint
+-- $2 batch bigint
 with recursive
   known as (
     (
@@ -7438,6 +22214,8 @@ with recursive
         webhook_id
       from
         delivery
+      where
+        webhook_id > $1::bigint
       order by
         webhook_id
       limit
@@ -7462,48 +22240,85 @@ with recursive
     where
       webhook_id is not null
   ),
-  orphan as (
+  listed as materialized (
     select
       webhook_id
     from
       known
     where
       webhook_id is not null
-      and not exists (
+    limit
+      $2::bigint
+  ),
+  orphan as (
+    select
+      webhook_id
+    from
+      listed
+    where
+      (
         select
+          true
         from
           webhook
         where
-          webhook.webhook_id = known.webhook_id
-      )
+          webhook.webhook_id = listed.webhook_id
+      ) is null
+    order by
+      webhook_id
     limit
       1
-  )
-delete from delivery
-where
-  delivery_id = any (
-    array(
-      select
-        delivery_id
-      from
-        delivery
-      where
-        webhook_id = (
+  ),
+  removed as (
+    delete from delivery
+    where
+      delivery_id = any (
+        array(
           select
-            webhook_id
+            delivery_id
           from
-            orphan
+            delivery
+          where
+            webhook_id = (
+              select
+                webhook_id
+              from
+                orphan
+            )
+          order by
+            delivery_id
+          limit
+            $2::bigint
+          for update
+            skip locked
         )
-      order by
-        delivery_id
-      limit
-        $1::bigint
-      for update
-        skip locked
-    )
+      )
+    returning
+      1
   )
-returning
-  delivery_id;
+select
+  coalesce(
+    (
+      select
+        webhook_id - least(
+          1,
+          (
+            select
+              count(*)
+            from
+              removed
+          )
+        )
+      from
+        orphan
+    ),
+    (
+      select
+        max(webhook_id)
+      from
+        listed
+    )
+  ) as last;
 
 -- webhooks.retryDelivery
 -- $1 delivery_id bigint
@@ -7523,54 +22338,115 @@ select
           "delivery"."event_type" as "event_type",
           "delivery"."record" as "record",
           "delivery"."state" as "state",
-          "delivery"."attempts" as "attempt_count",
+          delivery.failed_reason as "failed_reason",
+          delivery.attempt_count as "attempt_count",
           to_char("delivery"."next_attempt_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "next_attempt_at",
           to_char("delivery"."created_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "queued_at",
-          (
-            select
-              (
+          coalesce(
+            delivery.logged -> 0,
+            (
+              array(
                 select
-                  to_json(fields)
-                from
                   (
                     select
-                      "attempt"."number" as "number",
-                      to_char("attempt"."started_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "started_at",
-                      "attempt"."duration_ms" as "duration_ms",
-                      "attempt"."status" as "status",
-                      "attempt"."error" as "error",
-                      "attempt"."response_excerpt" as "response_excerpt"
-                  ) as fields
+                      to_json(fields)
+                    from
+                      (
+                        select
+                          "attempt"."number" as "number",
+                          to_char("attempt"."started_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "started_at",
+                          "attempt"."duration_ms" as "duration_ms",
+                          "attempt"."status" as "status",
+                          "attempt"."error" as "error",
+                          "attempt"."response_excerpt" as "response_excerpt"
+                      ) as fields
+                  )
+                from
+                  attempt
+                where
+                  attempt.delivery_id = "delivery"."delivery_id"
+                  and attempt.account_id = "delivery"."account_id"
+                order by
+                  attempt.number desc
+                limit
+                  1
               )
-            from
-              attempt
-            where
-              attempt.delivery_id = delivery.delivery_id
-              and attempt.account_id = delivery.account_id
-            order by
-              attempt.number desc
-            limit
-              1
+            ) [1]
           ) as "last_attempt"
       ) as fields
-  ) as "resource"
+  ) as resource
 from
-  "delivery"
-where
   (
-    delivery_id = $1::bigint
-    and webhook_id = $2::bigint
-    and account_id = $3::bigint
-  );
+    (
+      select
+        delivery_id,
+        account_id,
+        webhook_id,
+        replay_id,
+        event_id,
+        event_type,
+        record,
+        state,
+        created_at,
+        attempts as attempt_count,
+        next_attempt_at,
+        null::text as failed_reason,
+        null::json as logged
+      from
+        delivery
+      where
+        (
+          delivery_id = $1::bigint
+          and webhook_id = $2::bigint
+          and account_id = $3::bigint
+        )
+    )
+    union all
+    (
+      select
+        delivery_id,
+        account_id,
+        webhook_id,
+        replay_id,
+        event_id,
+        event_type,
+        record,
+        state,
+        created_at,
+        attempt_count,
+        null,
+        failed_reason,
+        attempts
+      from
+        delivery_log
+      where
+        (
+          delivery_id = $1::bigint
+          and webhook_id = $2::bigint
+          and account_id = $3::bigint
+        )
+    )
+  ) as delivery;
 
 -- webhooks.retryDelivery.event
 -- $1 delivery_id bigint
 -- $2 webhook_id bigint
 -- $3 account_id bigint
 select
-  "event_id"
+  event_id
 from
-  "delivery"
+  delivery
+where
+  (
+    delivery_id = $1::bigint
+    and webhook_id = $2::bigint
+    and account_id = $3::bigint
+  )
+union all
+select
+  event_id
+from
+  delivery_log
 where
   (
     delivery_id = $1::bigint
@@ -7622,30 +22498,142 @@ where
   and "record" = $2::text
   and "state" = 'pending';
 
+-- webhooks.retryDelivery.requeue
+-- $1 delivery_id bigint
+-- $2 webhook_id bigint
+-- $3 account_id bigint
+with
+  ended as (
+    delete from delivery_log
+    where
+      (
+        delivery_id = $1::bigint
+        and webhook_id = $2::bigint
+        and account_id = $3::bigint
+      )
+    returning
+      delivery_id,
+      account_id,
+      webhook_id,
+      event_id,
+      event_sequence,
+      event_type,
+      record,
+      attempt_count,
+      spared,
+      attempts,
+      replay_id,
+      created_at
+  ),
+  queued as (
+    insert into
+      delivery (
+        delivery_id,
+        account_id,
+        webhook_id,
+        event_id,
+        event_sequence,
+        event_type,
+        record,
+        state,
+        attempts,
+        spared,
+        replay_id,
+        created_at
+      )
+    overriding system value
+    select
+      delivery_id,
+      account_id,
+      webhook_id,
+      event_id,
+      event_sequence,
+      event_type,
+      record,
+      'held',
+      attempt_count,
+      spared,
+      replay_id,
+      created_at
+    from
+      ended
+  )
+insert into
+  attempt (delivery_id, account_id, number, started_at, duration_ms, status, error, response_excerpt)
+select
+  delivery_id,
+  account_id,
+  number,
+  started_at,
+  duration_ms,
+  status,
+  error,
+  response_excerpt
+from
+  ended,
+  json_to_recordset(attempts) as attempt (
+    number smallint,
+    started_at timestamptz,
+    duration_ms integer,
+    status smallint,
+    error text,
+    response_excerpt text
+  );
+
 -- webhooks.rotateWebhookSecret
--- $1 webhook_id bigint
--- $2 account_id bigint
--- $3 location_ids bigint[]
--- $4 if_match text[]
+-- $1 stamp integer
+-- $2 webhook_id bigint
+-- $3 account_id bigint
+-- $4 location_ids bigint[]
+-- $5 if_match text[]
 update "webhook"
 set
   "version" = version + 1,
+  "stamp" = $1::integer,
   "updated_at" = clock_timestamp()
 where
-  "webhook_id" = $1::bigint
+  "webhook_id" = $2::bigint
   and (
-    webhook.account_id = $2::bigint
+    webhook.account_id = $3::bigint
     and (
-      $3::bigint[] is null
-      or coalesce(webhook.granted_location_ids <@ $3::bigint[], false)
+      $4::bigint[] is null
+      or coalesce(webhook.granted_location_ids <@ $4::bigint[], false)
     )
   )
   and (
-    $4::text[] is null
-    or '"' || "webhook"."version" || '"' = any ($4::text[])
+    $5::text[] is null
+    or '"' || "webhook"."version" || '-' || to_hex("webhook"."stamp") || coalesce(
+      '-' || (
+        select
+          case
+            when client.disabled_at is not null then 'client_disabled'
+            when not client.scopes && array['menus:read', 'menus:write'] then 'scope_removed'
+          end
+        from
+          client
+        where
+          client.client_id = "webhook"."client_id"
+          and client.account_id = "webhook"."account_id"
+      ),
+      ''
+    ) || coalesce('-' || nullif("webhook"."expired_deliveries", 0), '') || '"' = any ($5::text[])
   )
 returning
-  '"' || "new"."version" || '"' as "etag",
+  '"' || "new"."version" || '-' || to_hex("new"."stamp") || coalesce(
+    '-' || (
+      select
+        case
+          when client.disabled_at is not null then 'client_disabled'
+          when not client.scopes && array['menus:read', 'menus:write'] then 'scope_removed'
+        end
+      from
+        client
+      where
+        client.client_id = "new"."client_id"
+        and client.account_id = "new"."account_id"
+    ),
+    ''
+  ) || coalesce('-' || nullif("new"."expired_deliveries", 0), '') || '"' as "etag",
   (
     select
       to_json(fields)
@@ -7658,9 +22646,65 @@ returning
           "new"."event_types" as "event_types",
           "new"."location_ids" as "location_ids",
           "new"."menu_ids" as "menu_ids",
-          "new"."enabled" as "enabled",
-          "new"."disabled_reason" as "disabled_reason",
-          to_char("new"."disabled_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "disabled_at",
+          "new"."client_id" as "client_id",
+          (
+            "new"."enabled"
+            and (
+              select
+                case
+                  when client.disabled_at is not null then 'client_disabled'
+                  when not client.scopes && array['menus:read', 'menus:write'] then 'scope_removed'
+                end
+              from
+                client
+              where
+                client.client_id = "new"."client_id"
+                and client.account_id = "new"."account_id"
+            ) is null
+          ) as "enabled",
+          coalesce(
+            (
+              select
+                case
+                  when client.disabled_at is not null then 'client_disabled'
+                  when not client.scopes && array['menus:read', 'menus:write'] then 'scope_removed'
+                end
+              from
+                client
+              where
+                client.client_id = "new"."client_id"
+                and client.account_id = "new"."account_id"
+            ),
+            "new"."disabled_reason"
+          ) as "disabled_reason",
+          to_char(
+            coalesce(
+              (
+                select
+                  client.disabled_at
+                from
+                  client
+                where
+                  client.client_id = "new"."client_id"
+                  and client.account_id = "new"."account_id"
+              ),
+              "new"."disabled_at"
+            ) at time zone 'UTC',
+            'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+          ) as "disabled_at",
+          case
+            when "new"."expired_deliveries" > 0 then (
+              select
+                to_json(fields)
+              from
+                (
+                  select
+                    "new"."expired_deliveries" as "count",
+                    to_char("new"."first_expired_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "first_at",
+                    to_char("new"."last_expired_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "last_at"
+                ) as fields
+            )
+          end as "expired_deliveries",
           to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
           to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
           "new"."version" as "version"
@@ -7726,10 +22770,11 @@ where
 -- $4 wanted_locations bigint[]
 -- $5 wanted_menus bigint[]
 -- $6 enabled boolean
--- $7 webhook_id bigint
--- $8 account_id bigint
--- $9 location_ids bigint[]
--- $10 if_match text[]
+-- $7 stamp integer
+-- $8 webhook_id bigint
+-- $9 account_id bigint
+-- $10 location_ids bigint[]
+-- $11 if_match text[]
 with
   "changed" as (
     update "webhook"
@@ -7767,6 +22812,20 @@ with
         ) then null
         else probe_at
       end,
+      "quiet_until" = case
+        when (
+          $6::boolean is true
+          or $1::text <> url
+        ) then null
+        else quiet_until
+      end,
+      "recovered_at" = case
+        when (
+          $6::boolean is true
+          or $1::text <> url
+        ) then now()
+        else recovered_at
+      end,
       "version" = version + (
         (
           "webhook"."url",
@@ -7792,6 +22851,32 @@ with
           end
         )
       )::int,
+      "stamp" = case
+        when (
+          "webhook"."url",
+          "webhook"."description",
+          "webhook"."event_types",
+          "webhook"."location_ids",
+          "webhook"."menu_ids",
+          "webhook"."enabled",
+          "webhook"."disabled_reason",
+          "webhook"."disabled_at"
+        ) is distinct from (
+          coalesce($1::text, url),
+          coalesce($2::text, description),
+          coalesce($3::text[], event_types),
+          coalesce($4::bigint[], location_ids),
+          coalesce($5::bigint[], menu_ids),
+          coalesce($6::boolean, enabled),
+          case
+            when $6::boolean is not true then disabled_reason
+          end,
+          case
+            when $6::boolean is not true then disabled_at
+          end
+        ) then $7::integer
+        else stamp
+      end,
       "updated_at" = case
         when (
           "webhook"."url",
@@ -7819,21 +22904,50 @@ with
         else updated_at
       end
     where
-      "webhook_id" = $7::bigint
+      "webhook_id" = $8::bigint
       and (
-        webhook.account_id = $8::bigint
+        webhook.account_id = $9::bigint
         and (
-          $9::bigint[] is null
-          or coalesce(webhook.granted_location_ids <@ $9::bigint[], false)
+          $10::bigint[] is null
+          or coalesce(webhook.granted_location_ids <@ $10::bigint[], false)
         )
       )
       and (
-        $10::text[] is null
-        or '"' || "webhook"."version" || '"' = any ($10::text[])
+        $11::text[] is null
+        or '"' || "webhook"."version" || '-' || to_hex("webhook"."stamp") || coalesce(
+          '-' || (
+            select
+              case
+                when client.disabled_at is not null then 'client_disabled'
+                when not client.scopes && array['menus:read', 'menus:write'] then 'scope_removed'
+              end
+            from
+              client
+            where
+              client.client_id = "webhook"."client_id"
+              and client.account_id = "webhook"."account_id"
+          ),
+          ''
+        ) || coalesce('-' || nullif("webhook"."expired_deliveries", 0), '') || '"' = any ($11::text[])
       )
     returning
-      "webhook_id",
-      '"' || "new"."version" || '"' as "etag",
+      "webhook"."webhook_id",
+      "webhook"."account_id",
+      '"' || "new"."version" || '-' || to_hex("new"."stamp") || coalesce(
+        '-' || (
+          select
+            case
+              when client.disabled_at is not null then 'client_disabled'
+              when not client.scopes && array['menus:read', 'menus:write'] then 'scope_removed'
+            end
+          from
+            client
+          where
+            client.client_id = "new"."client_id"
+            and client.account_id = "new"."account_id"
+        ),
+        ''
+      ) || coalesce('-' || nullif("new"."expired_deliveries", 0), '') || '"' as "etag",
       (
         select
           to_json(fields)
@@ -7846,31 +22960,80 @@ with
               "new"."event_types" as "event_types",
               "new"."location_ids" as "location_ids",
               "new"."menu_ids" as "menu_ids",
-              "new"."enabled" as "enabled",
-              "new"."disabled_reason" as "disabled_reason",
-              to_char("new"."disabled_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "disabled_at",
+              "new"."client_id" as "client_id",
+              (
+                "new"."enabled"
+                and (
+                  select
+                    case
+                      when client.disabled_at is not null then 'client_disabled'
+                      when not client.scopes && array['menus:read', 'menus:write'] then 'scope_removed'
+                    end
+                  from
+                    client
+                  where
+                    client.client_id = "new"."client_id"
+                    and client.account_id = "new"."account_id"
+                ) is null
+              ) as "enabled",
+              coalesce(
+                (
+                  select
+                    case
+                      when client.disabled_at is not null then 'client_disabled'
+                      when not client.scopes && array['menus:read', 'menus:write'] then 'scope_removed'
+                    end
+                  from
+                    client
+                  where
+                    client.client_id = "new"."client_id"
+                    and client.account_id = "new"."account_id"
+                ),
+                "new"."disabled_reason"
+              ) as "disabled_reason",
+              to_char(
+                coalesce(
+                  (
+                    select
+                      client.disabled_at
+                    from
+                      client
+                    where
+                      client.client_id = "new"."client_id"
+                      and client.account_id = "new"."account_id"
+                  ),
+                  "new"."disabled_at"
+                ) at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "disabled_at",
+              case
+                when "new"."expired_deliveries" > 0 then (
+                  select
+                    to_json(fields)
+                  from
+                    (
+                      select
+                        "new"."expired_deliveries" as "count",
+                        to_char("new"."first_expired_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "first_at",
+                        to_char("new"."last_expired_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "last_at"
+                    ) as fields
+                )
+              end as "expired_deliveries",
               to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
               to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
               "new"."version" as "version"
           ) as fields
-      ) as "resource",
-      (
-        $6::boolean is true
-        or old.url <> new.url
-      ) as "starts_anew"
+      ) as "resource"
   ),
-  "hurried" as (
-    update "delivery"
+  "noted" as (
+    update "endpoint_due"
     set
-      "next_attempt_at" = now()
+      "look_at" = now()
     from
       "changed"
     where
-      "delivery"."webhook_id" = "changed"."webhook_id"
-      and "starts_anew" = true
-      and "delivery"."state" = 'pending'
-      and "delivery"."next_attempt_at" > now()
-      and coalesce(delivery.leased_until <= now(), true)
+      "endpoint_due"."webhook_id" = "changed"."webhook_id"
+      and "endpoint_due"."account_id" = "changed"."account_id"
   )
 select
   "etag",

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { apiTypes } from './generate/api-types.ts';
 import { bundle } from './generate/bundle.ts';
+import { codeSamples } from './generate/code-samples.ts';
 import { databaseTypes } from './generate/database-types.ts';
 import { edition30 } from './generate/edition-3.0.ts';
 import { operationTable } from './generate/operation-table.ts';
@@ -34,6 +35,7 @@ try {
     'openapi.json': `${JSON.stringify(document, null, 2)}\n`,
     'openapi-3.0.json': `${JSON.stringify(edition30(document), null, 2)}\n`,
     'api.ts': await apiTypes(scratch),
+    'code-samples.json': codeSamples(document),
     'operations.ts': operationTable(document),
     'scopes.ts': scopeList(document),
     'database.ts': await databaseTypes(scratch),

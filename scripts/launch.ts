@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Ready } from '../src/process/greeting.ts';
 import { root } from './generate/tool.ts';
@@ -26,7 +27,7 @@ export interface Program {
 }
 
 export interface LaunchOptions {
-  /** The root of the project unless given. */
+  /** Where it runs, and of the service also whose; the root of the project unless given. */
   directory?: string;
   /** A file that takes all it prints, in place of memory: cheap when it logs every request. */
   log?: string;
@@ -45,7 +46,8 @@ export interface Service extends Program {
  * @param env its settings; none are taken over from whoever launches it.
  */
 export function launchService(env: Record<string, string>, options: LaunchOptions = {}): Service {
-  const program = launch([process.execPath, `${root}src/main.ts`], { PORT: '0', ...env }, options);
+  const main = join(options.directory ?? root, 'src/main.ts');
+  const program = launch([process.execPath, main], { PORT: '0', ...env }, options);
   const end = () => void program.stop();
   process.once('exit', end);
   const forget = () => process.off('exit', end);

@@ -1,12 +1,13 @@
 /**
  * Runs the tests on a Postgres of their own: `npm test`, or `npm test -- test/items/toggle-item.test.ts`. The whole
- * suite also shows which documented responses no test has seen, and fails when there is one. The tests of tools, in
- * test/tools/, take minutes and have a run of their own: `make tools`.
+ * suite also shows which documented responses no test has seen, and fails when there is one. The tests of tools, of
+ * the operator's procedures and of many processes, in test/tools/, test/procedures/ and test/cluster/, take minutes and
+ * have a run of their own: `make tools`. That in test/portable/ belongs to `make portable`.
  */
 import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import { chmod, glob, mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { operations } from '../generated/operations.ts';
 import { loadSigningKeys } from '../src/accounts/signing-keys.ts';
 import { openDatabase } from '../src/db/database.ts';
@@ -15,8 +16,10 @@ import { createSeal } from '../src/db/seal.ts';
 import { loadQuietDemo } from '../test/support/demo.ts';
 import { startScratchPostgres } from '../test/support/postgres.ts';
 import { encryptionKey } from '../test/support/service.ts';
+import { postgresTools } from './postgres-tools.ts';
 import { type FileResult, runFiles } from './test/pool.ts';
 
+const slow = ['tools', 'procedures', 'cluster', 'portable'];
 const wanted = process.argv.slice(2);
 if (wanted.some((argument) => argument.startsWith('-'))) {
   const isHelp = wanted.some((argument) => ['-h', '--help'].includes(argument));
@@ -30,8 +33,12 @@ if (absent) {
 }
 const files =
   wanted.length > 0
-    ? wanted
-    : await Array.fromAsync(glob('test/**/*.test.ts', { exclude: ['test/tools/**'] }));
+    ? dealt(wanted)
+    : await Array.fromAsync(
+        glob('test/**/*.test.ts', { exclude: slow.map((folder) => `test/${folder}/**`) }),
+      );
+// Once, before several processes look for it.
+if (files.some((file) => file.includes('test/procedures/'))) installPostgresTools();
 // A database is some 300 files. To copy and drop one takes a third of the time in memory, and nothing need survive.
 const memory = '/dev/shm';
 const place = process.env['TMPDIR'] ?? (hasRoom(memory) ? memory : tmpdir());
@@ -57,6 +64,26 @@ try {
   await rm(scratch, { recursive: true, force: true });
 }
 
+function installPostgresTools(): void {
+  try {
+    postgresTools((line) => console.error(`test: ${line}`));
+  } catch (error) {
+    console.error(`test: ${(error as Error).message}`);
+    process.exit(2);
+  }
+}
+
+/** One of each folder in turn: those of test/cluster/, with many processes each, do not run all at once. */
+function dealt(files: string[]): string[] {
+  const folders = Object.values(Object.groupBy(files, (file) => dirname(file)));
+  const most = Math.max(...folders.map((some = []) => some.length));
+  return Array.from({ length: most }, (_, n) => folders.flatMap((some) => some?.[n] ?? [])).flat();
+}
+
+function isSlow(file: string): boolean {
+  return slow.some((folder) => file.startsWith(`test/${folder}/`));
+}
+
 function hasRoom(directory: string): boolean {
   if (!existsSync(directory)) return false;
   const { bavail, bsize } = statfsSync(directory);
@@ -66,7 +93,7 @@ function hasRoom(directory: string): boolean {
 /** Every test file clones its database from this one. */
 async function makeTemplate(): Promise<void> {
   const database = openDatabase(server.connection, { max: 1 });
-  await migrate(database);
+  await migrate(server.connection);
   await loadSigningKeys(database, createSeal(encryptionKey));
   await loadQuietDemo(database);
   await database.destroy();
@@ -83,10 +110,11 @@ async function runAll(): Promise<FileResult[]> {
   };
   const results: FileResult[] = [];
   const options = {
-    processes: availableParallelism(),
+    // The slow ones wait half of the time, for clocks and for what they start.
+    processes: availableParallelism() + (files.every(isSlow) ? 1 : 0),
     env,
     // A file's own test times out before that, unless something blocks its process.
-    patienceSeconds: 300,
+    patienceSeconds: 60 * Number(process.env['TEST_MINUTES'] ?? 5),
     signal: interrupted.signal,
   };
   await runFiles(files, options, (result) => {

@@ -1,20 +1,28 @@
 import { randomUUID } from 'node:crypto';
 import { maxHeaderSize } from 'node:http';
-import Fastify, { type FastifyInstance, LogController } from 'fastify';
+import Fastify, { type FastifyInstance } from 'fastify';
 import document from '../generated/openapi.json' with { type: 'json' };
 import edition30 from '../generated/openapi-3.0.json' with { type: 'json' };
+import { createClientAuthentication } from './accounts/authenticate-client.ts';
 import { createCallerFinder } from './accounts/find-caller.ts';
+import { registerMetadata } from './accounts/metadata.ts';
 import { loadSigningKeys } from './accounts/signing-keys.ts';
 import { registerTokens } from './accounts/tokens.ts';
 import { bodyLimit } from './contract/bodies.ts';
 import { registerDocuments } from './contract/documents.ts';
 import { registerContract } from './contract/wiring.ts';
 import type { Database } from './db/database.ts';
+import type { Replicas } from './db/replicas/replicas.ts';
 import type { Seal } from './db/seal.ts';
 import { authenticate } from './http/authenticate.ts';
-import { endConnectionsOnClose } from './http/connections.ts';
+import { clientAddress, networkOf } from './http/client-address.ts';
+import { compressResponses } from './http/compression.ts';
+import { cutSlowReaders, endConnectionsOnClose, type ReadingTime } from './http/connections.ts';
+import { allowOrigins } from './http/cross-origin.ts';
+import { createKeptResponses } from './http/kept-responses.ts';
+import { logging } from './http/log.ts';
 import { registerHealth, registerMetrics } from './http/probes.ts';
-import { sendError, sendParserError } from './http/problem.ts';
+import { parserErrorSender, sendError } from './http/problem.ts';
 import { createLimits } from './http/rate-limits.ts';
 import { refuseUnrouted } from './http/routing.ts';
 import type { Metrics } from './metrics/metrics.ts';
@@ -26,18 +34,32 @@ export interface AppOptions {
   rateLimitPerMinute: number;
   /** Absent: limits are counted in this process alone. */
   redisUrl?: string;
+  /** CIDRs of the proxies that are believed where a request comes from. */
+  trustedProxies?: readonly string[];
+  /** Origins whose pages may call the API from a browser. */
+  corsOrigins?: readonly string[];
   logLevel: string;
   /** Share of the responses that is checked against the contract after they were sent, 0 to 1. */
   responseCheckRate?: number;
+  /** Endpoints that one account may have; 100 unless given. */
+  webhooksPerAccount?: number;
+  /** What a client may keep under its Idempotency-Keys within 24 hours. */
+  keptResponses?: { keys: number; megabytes: number };
+  /** What a connection may take for a response. */
+  readingTime?: ReadingTime;
 }
 
 export interface AppParts {
   database: Database;
+  /** Where calls that only read may be served. */
+  replicas?: Replicas | undefined;
   seal: Seal;
   destination: Destination;
   send: Send;
   /** Counts the responses, and is served at /metrics. */
   metrics?: Metrics;
+  /** Aborted as soon as the process is told to stop: it then says that it is not ready, and goes on serving. */
+  leaving?: AbortSignal;
   /** Called when a call that may have written has succeeded. */
   afterWrite: () => void;
 }
@@ -47,26 +69,45 @@ export interface AppParts {
  * @throws when the contract and its handlers differ, or the database's keys cannot be read.
  */
 export async function buildApp(options: AppOptions, parts: AppParts): Promise<FastifyInstance> {
-  const { database, seal, destination, send, metrics, afterWrite } = parts;
-  const app = createServer(options.logLevel);
+  const { database, replicas, seal, destination, send, metrics, leaving, afterWrite } = parts;
+  const app = await createServer(options, leaving);
   if (metrics) registerMetrics(app, metrics);
   if (options.responseCheckRate) await checkResponses(app, options.responseCheckRate, metrics);
+  compressResponses(app);
+  cutSlowReaders(app, options.readingTime);
 
   const keys = await loadSigningKeys(database, seal);
   const tokens = await registerTokens(app, keys);
-  const { rateLimitPerMinute: perMinute, redisUrl } = options;
-  const limits = await createLimits(app, { perMinute, redisUrl, countsShared: metrics?.countsShared });
+  const { rateLimitPerMinute: perMinute, redisUrl, trustedProxies = [], webhooksPerAccount = 100 } = options;
+  const addressOf = clientAddress(trustedProxies);
+  const limits = await createLimits(app, {
+    perMinute,
+    networkOf: ({ raw }) => networkOf(addressOf(raw)),
+    redisUrl,
+    countsShared: metrics?.countsShared,
+  });
   const findCaller = createCallerFinder(database);
 
-  registerHealth(app, database);
+  registerHealth(app, database, leaving);
   app.get('/.well-known/jwks.json', async (_request, reply) =>
-    reply.header('Cache-Control', 'public, max-age=300').send(keys.jwks()),
+    reply.header('Cache-Control', 'public, max-age=300').send(await keys.jwks()),
   );
+  registerMetadata(app, trustedProxies);
   await registerDocuments(app, document, edition30);
   await registerContract(app, document, {
-    handlers: createHandlers({ tokens, seal, destination, send }),
+    handlers: createHandlers({
+      tokens,
+      authenticateClient: createClientAuthentication(database),
+      seal,
+      destination,
+      send,
+      webhooksPerAccount,
+      clientLimits: { requests_per_minute: perMinute, webhooks_per_account: webhooksPerAccount },
+    }),
     database,
+    replicas,
     seal,
+    kept: createKeptResponses(options.keptResponses ?? {}),
     limits,
     authenticate: (operationId, alternatives) =>
       authenticate({ verify: tokens.verify, findCaller, limits }, operationId, alternatives),
@@ -75,10 +116,13 @@ export async function buildApp(options: AppOptions, parts: AppParts): Promise<Fa
   return app;
 }
 
-function createServer(logLevel: string): FastifyInstance {
+async function createServer(
+  { logLevel, corsOrigins = [] }: AppOptions,
+  leaving?: AbortSignal,
+): Promise<FastifyInstance> {
+  const crossOrigin = corsOrigins.length > 0 ? allowOrigins(corsOrigins) : undefined;
   const app = Fastify({
-    logger: { level: logLevel, base: { service: 'menu-management-service' } },
-    logController: new LogController({ disableRequestLogging: true }),
+    ...logging(logLevel),
     requestIdHeader: false,
     genReqId: (request) => saneRequestId(request.headers['x-request-id']) ?? `req_${randomUUID()}`,
     bodyLimit,
@@ -87,17 +131,21 @@ function createServer(logLevel: string): FastifyInstance {
     requestTimeout: 60_000,
     // Lengths are the matter of refuseUnrouted and of the contract.
     routerOptions: { maxParamLength: maxHeaderSize, ignoreTrailingSlash: false },
-    frameworkErrors: sendError,
-    clientErrorHandler: sendParserError,
+    frameworkErrors(error, request, reply) {
+      reply.headers(crossOrigin?.headersFor(request.headers.origin) ?? {});
+      sendError(error, request, reply);
+    },
+    clientErrorHandler: parserErrorSender((packet) => crossOrigin?.headersOfPacket(packet) ?? {}),
     return503OnClosing: false,
   });
   // Likewise for an Expect that is not 100-continue; RFC 9110, section 10.1.1 lets a server ignore it.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.setErrorHandler(sendError);
   app.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id));
+  await crossOrigin?.register(app);
   refuseUnrouted(app);
   logResponses(app);
-  endConnectionsOnClose(app);
+  endConnectionsOnClose(app, leaving);
   return app;
 }
 

@@ -34,4 +34,6 @@ export interface Options {
   quick: boolean;
   /** Environment of the service, beside what the benches set. */
   environment: Record<string, string>;
+  /** Another checkout of the service, for the benches that compare with one. */
+  against?: string;
 }

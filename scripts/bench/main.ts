@@ -1,5 +1,6 @@
 /** Measures the service; --help tells how. Progress goes to stderr, the tables to stdout. */
 import { availableParallelism, loadavg } from 'node:os';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { pythonCache } from '../python.ts';
 import type { Bench, Options } from './bench.ts';
@@ -18,6 +19,7 @@ ${benches.map(({ name, about }) => `  ${name.padEnd(20)} ${firstBenches.some((on
   --rounds N            of each side (3)
   --seconds S           of each round (1.5)
   --connections A,B     (1,16,64)
+  --against DIRECTORY   another checkout of the service to take turns with, in menuReads
   --set NAME=VALUE      an environment variable of the service, such as WORKERS=2; may be repeated
 
 An operation beside its own SQL needs Python 3.11 or newer with venv, for pgbench. It stays in ${pythonCache}.`;
@@ -76,6 +78,7 @@ function readArguments() {
         rounds: text,
         seconds: text,
         connections: text,
+        against: text,
         set: { ...text, multiple: true },
       },
       allowPositionals: true,
@@ -100,6 +103,7 @@ function readOptions(values: ReturnType<typeof readArguments>['values']): Option
     rounds: whole('rounds', values.rounds ?? (quick ? '1' : '3')),
     seconds: positive('seconds', values.seconds ?? (quick ? '0.5' : '1.5')),
     connections: (values.connections ?? '1,16,64').split(',').map((one) => whole('connections', one)),
+    ...(values.against !== undefined && { against: resolve(values.against) }),
     environment: Object.fromEntries((values.set ?? []).map(assignment)),
   };
 }

@@ -30,7 +30,7 @@ async function measure(scene: Scene): Promise<string[][]> {
 }
 
 async function logged(query: Scene['query']): Promise<number> {
-  const [row] = await query('select count(*)::int as attempts from attempt');
+  const [row] = await query('select count(*)::int as attempts from delivery_log');
   return row?.['attempts'] as number;
 }
 

@@ -55,7 +55,7 @@ export async function compare(releasedFile: string, revisionFile: string): Promi
   const scopes = { before: scopesOf(released), after: scopesOf(revision) };
 
   const findings = [
-    ...changes.flatMap((change) => [...verdicts(change), ...ownVerdicts(change)]),
+    ...changes.flatMap((change) => [...verdicts(change), ...ownVerdicts(change, released)]),
     ...scopes.before.filter((one) => !scopes.after.includes(one)).map(scopeRemoved),
   ].map(({ rule, pointer, message }) => ({ rule, where: place(pointer, released, revision), message }));
   const adds =
@@ -72,16 +72,16 @@ interface Verdict {
   message: string;
 }
 
-function verdicts({ kind, verdicts }: Change): Verdict[] {
-  return verdicts
+function verdicts(change: Change): Verdict[] {
+  return change.verdicts
     .map(({ ruleId, message, location }) => ({ rule: ruleId, pointer: location.pointer, message }))
-    .filter(({ rule, pointer }) => isPromised(rule, pointer, kind));
+    .filter(({ rule, pointer }) => isPromised(rule, pointer, change));
 }
 
-function ownVerdicts(change: Change): Verdict[] {
+function ownVerdicts(change: Change, released: OpenApiDocument): Verdict[] {
   const pointer = (change.kind === 'removed' ? change.base : change.revision)?.pointer ?? change.path;
   return Object.entries(ownRules).flatMap(([rule, judge]) => {
-    const message = judge(change);
+    const message = judge(change, released);
     return message ? [{ rule, pointer, message }] : [];
   });
 }

@@ -1,8 +1,13 @@
 import { bodyLimit } from '../../src/contract/bodies.ts';
+import type { OpenApiDocument, Operation } from '../generate/bundle.ts';
 import type { Change } from './compare.ts';
+import { largestBody } from './largest-body.ts';
 
 /** What breaks a client although no rule of Redocly says so: from a change to its words, or nothing. */
-export const ownRules: Record<string, (change: Change) => string | false | undefined> = {
+export const ownRules: Record<
+  string,
+  (change: Change, released: OpenApiDocument) => string | false | undefined
+> = {
   // Generated clients make the name of a class of a tag, the name of a type of a schema's, and the name of an
   // argument of a path parameter's.
   'operation-tag-changed': (change) => isModified(change, 'Operation', 'tags') && `Tag ${fromTo(change)}.`,
@@ -16,6 +21,11 @@ export const ownRules: Record<string, (change: Change) => string | false | undef
     change.verdicts.length === 0 &&
     `Path ${fromTo(change)}.`,
 
+  // A check of its own is a bound that Redocly does not know.
+  'check-changed': (change) =>
+    isModified(change, 'Schema', 'x-check') &&
+    change.revision?.value !== undefined &&
+    `Check ${fromTo(change)}.`,
   'default-changed': (change) =>
     isModified(change, 'Schema', 'default') &&
     change.base?.value !== undefined &&
@@ -37,9 +47,11 @@ export const ownRules: Record<string, (change: Change) => string | false | undef
     change.base?.value === true &&
     'The header is no longer always sent.',
 
-  'body-limit-lowered': (change) =>
+  // A limit that every valid body keeps is not lower for anybody.
+  'body-limit-lowered': (change, released) =>
     isModified(change, 'Operation', 'x-body-limit') &&
     (change.revision?.value ?? bodyLimit) < (change.base?.value ?? bodyLimit) &&
+    (change.revision?.value ?? bodyLimit) < largestBody(released, operationAt(released, change.path)) &&
     `Largest body ${fromTo(change)}.`,
   'rate-limit-lowered': ({ path, kind, property, base, revision }) =>
     path.endsWith('/x-rate-limit') &&
@@ -74,12 +86,20 @@ export const ownRules: Record<string, (change: Change) => string | false | undef
  * Whether the contract promises that there will be no more of these. It says that events may gain types and errors
  * may gain codes, and that clients must ignore what they do not know; every other enumeration is complete.
  */
-export function isPromised(rule: string, pointer: string, kind: Change['kind']): boolean {
+export function isPromised(rule: string, pointer: string, change: Change): boolean {
+  const { kind } = change;
   const open = /^#\/components\/schemas\/(EventType|EventTypeFilter|WebhookPayload|OAuthErrorCode)\//.test(
     pointer,
   );
   const gain = rule === 'enum-values-added' || (rule === 'schema-combinator-changed' && kind === 'added');
-  return !(open && gain);
+  return !(open && gain) && !(pointer === '#/components/schemas/RecordName/pattern' && gainsKinds(change));
+}
+
+/** With a type of events may come a kind of record that they are about. */
+function gainsKinds({ base, revision }: Change): boolean {
+  const [was, is] = [base, revision].map((side) => /^\^\(([a-z_|]+)\)(.*)$/.exec(String(side?.value)));
+  const kinds = is?.[1]?.split('|') ?? [];
+  return was?.[2] === is?.[2] && (was?.[1]?.split('|') ?? ['']).every((kind) => kinds.includes(kind));
 }
 
 function isModified({ kind, typeName, property }: Change, type: string, name: string): boolean {
@@ -89,4 +109,14 @@ function isModified({ kind, typeName, property }: Change, type: string, name: st
 function fromTo({ base, revision }: Change): string {
   const [was, is] = [base, revision].map((side) => JSON.stringify(side?.value) ?? 'none');
   return `changed from ${was} to ${is}`;
+}
+
+/** @param path a pointer to an operation, or into it */
+function operationAt({ paths }: OpenApiDocument, path: string): Operation {
+  const [, , name = '', method = ''] = path
+    .split('/')
+    .map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const operation = paths[name]?.[method];
+  if (!operation) throw new Error(`there is no operation at ${path}`);
+  return operation;
 }

@@ -15,9 +15,10 @@ export interface OpenApiDocument {
 export interface Operation {
   operationId: string;
   security?: Record<string, string[]>[];
-  requestBody?: { required?: boolean; content: Record<string, unknown> };
+  requestBody?: { required?: boolean; content: Record<string, { schema?: object }> };
   responses: Record<string, Response>;
   'x-body-limit'?: number;
+  'x-concurrency-limit'?: number;
   'x-rate-limit'?: { limit: number; window_seconds: number; per: 'client' | 'address' };
   'x-deprecation'?: Deprecation;
 }

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openDatabase } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { startScratchPostgres } from '../../test/support/postgres.ts';
 import { tool } from './tool.ts';
@@ -9,9 +8,7 @@ import { tool } from './tool.ts';
 export async function databaseTypes(scratch: string): Promise<string> {
   const server = await startScratchPostgres();
   try {
-    const database = openDatabase(server.connection);
-    await migrate(database);
-    await database.destroy();
+    await migrate(server.connection);
     const { host, port, user, database: name } = server.connection;
     const output = join(scratch, 'database.ts');
     await tool('kysely-codegen', [

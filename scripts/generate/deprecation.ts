@@ -36,7 +36,7 @@ function declarations(deprecation: Deprecation): Record<string, object> {
     Deprecation: {
       description: 'Date of the deprecation in Unix seconds, RFC 9745.',
       required: true,
-      schema: { type: 'string', maxLength: 32, pattern: '^@\\d+$' },
+      schema: { type: 'string', maxLength: 32, pattern: '^@[0-9]+$' },
       example: Deprecation,
     },
     Sunset: {

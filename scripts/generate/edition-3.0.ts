@@ -6,7 +6,7 @@ type Json = null | boolean | number | string | Json[] | Node;
 interface Node {
   [key: string]: Json;
 }
-type Schema = Node & { type?: Json; anyOf?: Schema[]; required?: string[] };
+type Schema = Node & { type?: Json; anyOf?: Schema[]; enum?: Json[]; required?: string[] };
 interface Document extends Node {
   info: Node & { license: Node & { name: string; identifier: string } };
   paths: Node;
@@ -17,10 +17,11 @@ interface Document extends Node {
  * - Webhooks do not exist in 3.0; the payload schemas stay, as the event feed returns them.
  * - A property that is always `null` has no type in 3.0 and is left out; responses may have fields not listed.
  * - `null` is `nullable`, a constant is an enumeration of one value.
+ * - `nullable` says nothing beside a `$ref`, nor for what is in `allOf`. A component that can be null wherever it is used
+ *   says so itself; of one that cannot, there is another that can, as ItemOrNull of Item.
  * - 3.0 ignores what stands beside a `$ref`: a scalar is written out, an object or enumeration is referred to
  *   inside `allOf`, so that generators keep its name.
  * - A default of `null` is left out, as openapi-generator fails on it; an absent field means the same.
- * - The request body of a link is left out, as openapi-generator takes it for a fault unless it is a string.
  * - A number says that Go should hold it in 64 bits: in 32, the default of Go's generators, a price loses its cents.
  * - An optional list says `x-nullable`: for openapi-generator's Java, a list that was not set is otherwise an empty
  *   one, and a change of the price would clear the allergens.
@@ -31,8 +32,11 @@ export function edition30(document: object): object {
   const { openapi, webhooks, info, components, ...rest } = structuredClone(document) as Document;
   const { summary, license, ...about } = info;
   const { schemas, ...parts } = components;
-  const convert = converter(schemas);
+  const nullable = namesOrNull({ ...rest, components });
+  const convert = converter(schemas, nullable);
   const kept = Object.entries(schemas).filter(([, schema]) => isNamedInClients(schema));
+  const named = kept.map(([name, schema]) => [name, convert.schema(schema)] as const);
+  const orNull = named.map(([name, schema]) => [nullable.get(name), withNull(schema)] as const);
   const url = `https://spdx.org/licenses/${license.identifier}.html`;
   return withoutUnused({
     openapi: '3.0.3',
@@ -40,20 +44,33 @@ export function edition30(document: object): object {
     ...(convert.outside(rest) as Pick<Document, 'paths'>),
     components: {
       ...(convert.outside(parts) as typeof parts),
-      links: withoutBodies(parts['links']),
-      schemas: Object.fromEntries(kept.map(([name, schema]) => [name, convert.schema(schema)])),
+      schemas: Object.fromEntries([...named, ...orNull.filter(([name]) => name !== undefined)]),
     },
   });
-}
-
-function withoutBodies(links: Record<string, Schema> = {}): Record<string, Schema> {
-  const bare = ({ requestBody: _, ...link }: Schema) => link as Schema;
-  return Object.fromEntries(Object.entries(links).map(([name, link]) => [name, bare(link)]));
 }
 
 /** Objects, unions and enumerations are types of a client; other schemas are written where they are used. */
 function isNamedInClients(schema: Schema): boolean {
   return schema.type === 'object' || 'oneOf' in schema || 'enum' in schema;
+}
+
+/** The names, in 3.0, of what a component or null is: its own, unless it is somewhere referred to without null. */
+function namesOrNull(document: Node): Map<string, string> {
+  const [withNull, without] = [new Set<string>(), new Set<string>()];
+  const note = (value: Json): void => {
+    if (value === null || typeof value !== 'object') return;
+    const { $ref, anyOf } = value as Schema;
+    if (typeof $ref === 'string') without.add(refersTo($ref));
+    const variants = anyOf?.some(isNull) ? anyOf.filter(({ $ref }) => $ref) : [];
+    for (const { $ref } of variants) withNull.add(refersTo($ref));
+    for (const [key, part] of Object.entries(value)) if (key !== 'anyOf' || variants.length === 0) note(part);
+  };
+  note(document);
+  return new Map([...withNull].map((name) => [name, without.has(name) ? `${name}OrNull` : name]));
+}
+
+function withNull(schema: Schema): Schema {
+  return { ...schema, nullable: true, ...(schema.enum && { enum: [...schema.enum, null] }) };
 }
 
 const refersTo = (ref: Json | undefined) => String(ref).split('/').at(-1) as string;
@@ -63,12 +80,25 @@ const isNull = (schema: Schema) => schema.type === 'null';
 const same = new Set(
   [
     ['title', 'description', 'default', 'example', 'deprecated', 'readOnly', 'writeOnly', 'format', 'enum'],
-    ['minimum', 'maximum', 'multipleOf', 'minLength', 'maxLength', 'pattern', 'minItems', 'maxItems'],
+    [
+      'minimum',
+      'maximum',
+      'multipleOf',
+      'minLength',
+      'maxLength',
+      'pattern',
+      'x-check',
+      'minItems',
+      'maxItems',
+    ],
     ['uniqueItems', 'minProperties', 'maxProperties', 'required', 'discriminator', 'nullable'],
   ].flat(),
 );
 
-function converter(named: Record<string, Schema>) {
+/** What stands under these is data; a key in it means nothing. */
+const data = new Set(['example', 'value', 'x-request-body']);
+
+function converter(named: Record<string, Schema>, namesOrNull: Map<string, string>) {
   return { schema, outside };
 
   /** Everything but schemas: the same in both editions, save for the schemas within. */
@@ -78,8 +108,7 @@ function converter(named: Record<string, Schema>) {
     return Object.fromEntries(
       Object.entries(value).map(([key, part]) => {
         if (key === 'schema') return [key, schema(part as Schema)];
-        // Examples are data; a key of theirs means nothing.
-        return [key, key === 'example' || key === 'value' ? part : outside(part)];
+        return [key, data.has(key) ? part : outside(part)];
       }),
     );
   }
@@ -158,8 +187,12 @@ function converter(named: Record<string, Schema>) {
     const { anyOf: _, ...beside } = source;
     const [only, ...others] = variants.filter((variant) => !isNull(variant));
     if (!only || others.length > 0) throw new Error(`no form in OpenAPI 3.0 for ${JSON.stringify(source)}`);
-    const one = reference({ ...only, ...beside });
-    return '$ref' in one ? { allOf: [one], nullable: true } : { ...one, nullable: true };
+    const target = named[refersTo(only['$ref'])] ?? {};
+    if (!isNamedInClients(target)) return withNull(reference({ ...only, ...beside }));
+    const name = namesOrNull.get(refersTo(only['$ref']));
+    // The type is repeated for generators that look no further.
+    const kind = { type: target.type ?? 'object', nullable: true };
+    return { ...schema(beside), ...kind, allOf: [{ $ref: `#/components/schemas/${name}` }] };
   }
 }
 

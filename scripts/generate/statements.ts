@@ -9,6 +9,8 @@ const head = `-- Every SQL statement of the service, by name, as it is prepared 
 export async function statementsFile(): Promise<string> {
   // Loads every module that has a statement.
   await import('../../src/process/serve.ts');
+  await import('../../src/process/rekey.ts');
+  await import('../../src/accounts/change-client.ts');
   const { statementTexts } = await import('../../src/db/statement.ts');
   const statements = statementTexts().sort((a, b) => (a.name < b.name ? -1 : 1));
   return [head, ...statements.map(section)].join('\n');

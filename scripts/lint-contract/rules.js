@@ -1,3 +1,7 @@
+import { checks } from '../../src/contract/checks.ts';
+import { mayWrite } from '../generate/operation-table.ts';
+import { notPortable } from './patterns.ts';
+
 /**
  * Our own rules for the contract that take more than Redocly's configurable rules can say. `redocly.yaml` turns them
  * on and holds the simple ones; `violations.yaml` breaks each of all once.
@@ -8,6 +12,7 @@ export default function menuManagementRules() {
     assertions: { hasType: requireType },
     rules: {
       oas3: {
+        'path-kebab-case': PathKebabCase,
         'operation-idempotency-key': OperationIdempotencyKey,
         'operation-tells': OperationTells,
         'operation-deprecation-dated': OperationDeprecationDated,
@@ -17,21 +22,47 @@ export default function menuManagementRules() {
         'property-example': PropertyExample,
         'request-object-closed': RequestObjectClosed,
         'response-object-open': ResponseObjectOpen,
+        'string-bounded': StringBounded,
+        'date-time-plain': DateTimePlain,
+        'pattern-portable': PatternPortable,
+        'no-multiple-of': NoMultipleOf,
+        'check-known': CheckKnown,
+        'request-text-checked': RequestTextChecked,
+        'link-without-body': LinkWithoutBody,
+        'enum-values-own': EnumValuesOwn,
       },
     },
   };
 }
 
-/** Each POST but that of the token endpoint, which has no client yet, takes an Idempotency-Key and may return 409. */
+/** Paths are in kebab case. The ready-made rule asks it of webhooks too, whose keys are types of events. */
+function PathKebabCase() {
+  const isKebab = /^(\/([a-z0-9]+(-[a-z0-9]+)*|\{\w+\}))+$/;
+  return {
+    Paths: {
+      PathItem: {
+        enter(_, ctx) {
+          if (!isKebab.test(ctx.key))
+            ctx.report({ message: 'A path must be in kebab case.', location: ctx.location.key() });
+        },
+      },
+    },
+  };
+}
+
+/**
+ * Each POST that writes, but those of the token and revocation endpoints, which take no token, takes an Idempotency-Key,
+ * and may return 400 for one that is not valid and 409 for one in use.
+ */
 function OperationIdempotencyKey() {
   return inPaths((operation, ctx) => {
-    if (ctx.key !== 'post' || operation.operationId === 'issueToken') return;
+    if (ctx.key !== 'post' || isOAuthEndpoint(operation) || !mayWrite(ctx.key, operation)) return;
     const keys = (operation.parameters ?? []).filter(
       (parameter) => resolve(ctx, parameter).node.name === 'Idempotency-Key',
     );
-    if (keys.length !== 1 || !operation.responses?.['409']) {
+    if (keys.length !== 1 || !operation.responses?.['400'] || !operation.responses?.['409']) {
       ctx.report({
-        message: 'A POST must have the parameter Idempotency-Key and the response 409.',
+        message: 'A POST that writes must have the parameter Idempotency-Key and the responses 400 and 409.',
         location: ctx.location.key(),
       });
     }
@@ -98,21 +129,25 @@ function OperationDeprecationDated() {
   });
 }
 
-/** Each error response is `application/problem+json` with the schema Error; issueToken may also use OAuthError. */
+/** Each error response is `application/problem+json` with the schema Error; the endpoints of RFC 6749 and RFC 7009 may also use OAuthError. */
 function ErrorIsProblem() {
   return inPaths((operation, ctx) => {
     for (const [status, response] of Object.entries(operation.responses ?? {})) {
       if (!/^([45]|default$)/.test(status)) continue;
       const { content } = resolve(ctx, response).node;
       if (isOnly(content, 'application/problem+json', 'Error')) continue;
-      if (operation.operationId === 'issueToken' && isOnly(content, 'application/json', 'OAuthError'))
-        continue;
+      if (isOAuthEndpoint(operation) && isOnly(content, 'application/json', 'OAuthError')) continue;
       ctx.report({
         message: `Response ${status} must be application/problem+json with the schema Error, and nothing else.`,
         location: ctx.location.child(['responses', status]).key(),
       });
     }
   });
+}
+
+/** The endpoints that authenticate the client by its secret. */
+function isOAuthEndpoint({ operationId }) {
+  return ['issueToken', 'revokeToken'].includes(operationId);
 }
 
 function isOnly(content, mediaType, schemaName) {
@@ -185,6 +220,145 @@ function ResponseObjectOpen() {
   );
 }
 
+/** A string has an end: its own, or that of the form that `date-time` gives it. */
+function StringBounded() {
+  return schemasWith(
+    (schema) => hasType(schema, 'string') && schema.format !== 'date-time',
+    (schema) => ['maxLength', 'enum', 'const'].some((keyword) => keyword in schema),
+    'A string needs `maxLength`, unless it is an enum, a constant or a date-time.',
+  );
+}
+
+/** Generators make a type of dates of it, which has neither pattern nor length. */
+function DateTimePlain() {
+  return schemasWith(
+    (schema) => schema.format === 'date-time',
+    (schema) =>
+      !['pattern', 'minLength', 'maxLength'].some((keyword) => keyword in schema) && schema['x-check'],
+    'A date-time must have no pattern and no length; `x-check` says what is accepted.',
+  );
+}
+
+function PatternPortable() {
+  return eachSchema((schema, ctx) => {
+    const reason = schema.pattern === undefined ? undefined : notPortable(schema.pattern);
+    if (reason) {
+      ctx.report({
+        message: `This pattern does not mean the same to every client's tools: ${reason}.`,
+        location: ctx.location.child('pattern'),
+      });
+    }
+  });
+}
+
+/** In binary 0.29 is no multiple of 0.01, so that validators refuse right prices. */
+function NoMultipleOf() {
+  return schemasWith(
+    (schema) => 'multipleOf' in schema,
+    () => false,
+    'Validators divide in binary: `x-check: thousandths` in place of `multipleOf`.',
+  );
+}
+
+/** The service knows the check, and it is one of such values. */
+function CheckKnown() {
+  return schemasWith(
+    (schema) => 'x-check' in schema,
+    (schema) => hasType(schema, checks[schema['x-check']]?.type),
+    'This `x-check` is not in src/contract/checks.ts, or not for values of this type.',
+  );
+}
+
+/** No text that a client sends reaches the database unread: NUL would fail there, half a surrogate pair be changed. */
+function RequestTextChecked() {
+  const requested = new Set();
+  const texts = new Map();
+  return {
+    Schema: {
+      enter(schema, { location }) {
+        if (hasType(schema, 'string')) texts.set(schema, location);
+      },
+    },
+    Paths: {
+      Parameter: {
+        enter({ in: place, schema }, ctx) {
+          // A header can hold neither.
+          if (place !== 'header') addReachable(requested, ctx, schema);
+        },
+      },
+      RequestBody: {
+        MediaType: {
+          enter({ schema }, ctx) {
+            if (ctx.key !== 'text/csv') addReachable(requested, ctx, schema);
+          },
+        },
+      },
+    },
+    Root: {
+      leave(_, ctx) {
+        for (const [schema, location] of texts) {
+          const isChecked = ['x-check', 'pattern', 'enum', 'const'].some((keyword) => keyword in schema);
+          if (isChecked || !requested.has(schema)) continue;
+          const message =
+            'Text of a request needs `x-check` or a pattern, as NUL must not reach the database.';
+          ctx.report({ message, location: location.key() });
+        }
+      },
+    },
+  };
+}
+
+/** Tools take the request body of a link for a fault unless it is a string; ours is `x-request-body`. */
+function LinkWithoutBody() {
+  return {
+    Link: {
+      enter(link, ctx) {
+        if (!('requestBody' in link)) return;
+        ctx.report({
+          message: 'A link must have `x-request-body` in place of `requestBody`.',
+          location: ctx.location.child('requestBody').key(),
+        });
+      },
+    },
+  };
+}
+
+/**
+ * Generators of languages without name spaces make a constant of each value, and a value of two enumerations does not
+ * compile. `shared` of the configuration lists pairs for which docs/clients.md names a remedy.
+ */
+function EnumValuesOwn({ shared = [] }) {
+  const enums = new Map();
+  return {
+    Schema: {
+      enter(schema, { location }) {
+        if (schema.enum) enums.set(enumName(location), { values: schema.enum, location });
+      },
+    },
+    Root: {
+      leave(_, ctx) {
+        for (const [name, { values, location }] of enums) {
+          for (const [other, { values: others }] of enums) {
+            const common = values.find((value) => others.includes(value));
+            if (other >= name || common === undefined) continue;
+            if (shared.some((pair) => pair.includes(name) && pair.includes(other))) continue;
+            const message = `The enumerations ${other} and ${name} must not share the value ${common}.`;
+            ctx.report({ message, location: location.key() });
+          }
+        }
+      },
+    },
+  };
+}
+
+/** Of the component in a bundled document, or of its file. */
+function enumName({ pointer, source }) {
+  return (
+    /^#\/components\/schemas\/([^/]+)$/.exec(pointer)?.[1] ??
+    `${nameOf(source.absoluteRef)}${pointer.slice(2)}`
+  );
+}
+
 /** Checks each object, knowing whether a JSON request may hold it. (RFC 6749 has forms ignore unknown fields.) */
 function eachObject(check) {
   const objects = new Map();
@@ -229,6 +403,13 @@ function inPaths(check) {
 
 function eachSchema(check) {
   return { Schema: { enter: (schema, ctx) => check(schema, ctx) } };
+}
+
+/** Reports each schema that is `concerned` and not `right`. */
+function schemasWith(isConcerned, isRight, message) {
+  return eachSchema((schema, ctx) => {
+    if (isConcerned(schema) && !isRight(schema)) ctx.report({ message, location: ctx.location.key() });
+  });
 }
 
 function eachProperty(check) {

@@ -11,6 +11,8 @@ export interface Client {
   name: string;
   /** What the generator reads: fetched from the service into `openapi.json` of the work folder. */
   edition: '3.1' | '3.0';
+  /** Run by `--changed` in any case: it takes little time. */
+  quick?: true;
   /** Commands that must succeed (`go version`), each with what to install when it does not. */
   needs: Record<string, string>;
   /** Of the work folder, a copy of the client's folder: installed dependencies and build caches, kept between runs. */

@@ -1,12 +1,13 @@
 /** Generates clients as client teams do, compiles them and runs them against the service; --help tells how. */
-import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Client } from './client.ts';
 import { checkClient, type Outcome } from './rig/check-client.ts';
+import { digestOf, readRecord, writeRecord } from './rig/record.ts';
 import { startService } from './rig/service.ts';
+import { missingTools } from './rig/tools.ts';
 
 const project = resolve(import.meta.dirname, '../..');
 
@@ -14,11 +15,16 @@ const help = `usage: make sdk [CLIENTS="NAME…"]
        node scripts/sdk/main.ts [NAME…] [OPTION…]
 
 Generates a client from the document that the running service publishes, compiles it, runs a scenario with it, and
-compares its output with plain HTTP. Without a name, every client: ${namesIn(import.meta.dirname).join(', ')}.
+compares its output with plain HTTP. Without a name, every client whose tools the machine has:
+${namesIn(import.meta.dirname).join(', ')}.
 
   --verbose        show what the tools print even when they succeed
   --clients DIR    folder of the clients (scripts/sdk)
   --work DIR       where clients are generated and compiled; dependencies stay there (.sdk)
+  --ci             fail when a tool is missing, also when no client is named
+  --changed        leave out what has passed as it is (scripts/sdk/passed.json), but for a quick few: neither its
+                   document nor its folder nor what runs it has changed since
+  --documents DIR  read openapi.json and openapi-3.0.json from there, not from the service
 
 Exit status: 0 all clients passed, 1 a client failed or a tool is missing, 2 invalid command line.`;
 
@@ -41,8 +47,16 @@ async function main(): Promise<void> {
   const { values, positionals } = readArguments();
   if (values.help) return console.log(help);
   const folder = resolve(values.clients ?? import.meta.dirname);
-  const clients = await load(folder, positionals);
-  requireTools(clients);
+  const documents = resolve(values.documents ?? join(project, 'generated'));
+  const chosen = await load(folder, positionals);
+  const digests = Object.fromEntries(chosen.map((one) => [one.name, digestOf(one, folder, documents)]));
+  const record = values.changed ? readRecord(folder) : {};
+  const unchanged = chosen.filter(({ name, quick }) => !quick && record[name] === digests[name]);
+  const wanted = chosen.filter((client) => !unchanged.includes(client));
+  const strict = values.ci || positionals.length > 0;
+  const skipped = strict ? [] : wanted.filter((client) => missingTools(client).length > 0);
+  if (strict) requireTools(wanted);
+  const clients = wanted.filter((client) => !skipped.includes(client));
   const started = performance.now();
   const say = (line: string) => console.log(`${seconds(performance.now() - started).padStart(5)}  ${line}`);
   say('starting the service');
@@ -54,12 +68,25 @@ async function main(): Promise<void> {
         source: join(folder, client.name),
         work: join(work, client.name),
         service,
+        documents: values.documents ? documents : undefined,
         say: (line) => say(`${client.name.padEnd(widest(clients))}  ${line}`),
         verbose: values.verbose ?? false,
         signal: interrupted.signal,
       }),
     );
+    for (const client of skipped)
+      console.log(`\nskipped ${client.name}: install ${missingTools(client).join(', ')}`);
+    if (unchanged.length > 0)
+      console.log(`\nunchanged since they passed: ${unchanged.map(({ name }) => name).join(', ')}`);
     report(outcomes);
+    const passed = outcomes.filter(({ faults }) => faults.length === 0).map(({ name }) => name);
+    // Other documents say nothing about the contract's.
+    if (!values.documents)
+      writeRecord(
+        folder,
+        Object.fromEntries(passed.map((name) => [name, digests[name] ?? ''])),
+        namesIn(folder),
+      );
   } finally {
     await service.stop();
   }
@@ -73,6 +100,9 @@ function readArguments() {
         verbose: { type: 'boolean', short: 'v' },
         clients: { type: 'string' },
         work: { type: 'string' },
+        documents: { type: 'string' },
+        ci: { type: 'boolean' },
+        changed: { type: 'boolean' },
       },
       allowPositionals: true,
     });
@@ -102,19 +132,12 @@ async function load(folder: string, wanted: string[]): Promise<Client[]> {
 
 /** @throws one line with all there is to install */
 function requireTools(clients: Client[]): void {
-  const needs = new Map(clients.flatMap(({ needs }) => Object.entries(needs)));
-  const missing = [...needs].filter(([command]) => !succeeds(command));
+  const missing = missingTools(...clients);
   if (missing.length === 0) return;
-  const install = [...new Set(missing.map(([, what]) => what))].join(', ');
-  const ready = clients.filter(({ needs }) => !missing.some(([command]) => command in needs));
+  const ready = clients.filter((client) => missingTools(client).length === 0);
   const others =
     ready.length > 0 ? `; or run: make sdk CLIENTS="${ready.map(({ name }) => name).join(' ')}"` : '';
-  throw new Error(`install ${install}${others}`);
-}
-
-function succeeds(command: string): boolean {
-  const [program = '', ...args] = command.split(' ');
-  return spawnSync(program, args, { stdio: 'ignore', cwd: project }).status === 0;
+  throw new Error(`install ${missing.join(', ')}${others}`);
 }
 
 /** Compilers use several cores each, and half of a small machine is the service's and its database's. */

@@ -1,104 +1,139 @@
-import { createHash, createPublicKey, generateKeyPairSync, type JsonWebKey } from 'node:crypto';
+/**
+ * The ES256 keys that every process shares. A key is published for a while before it signs, so that whoever keeps a
+ * copy of the JWK Set has it by then, and after that until no token that it has signed is valid any more.
+ *
+ * Each process keeps what it read of them for a moment. A token whose key it does not know may be of a key that is new
+ * or no token at all, so it is judged by keys that were read after it came; however many such tokens come, they share
+ * one look-up in half a second.
+ */
+import { createPublicKey, type JsonWebKey } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { Seal } from '../db/seal.ts';
-import { build, type Param, statement } from '../db/statement.ts';
+import { statement } from '../db/statement.ts';
+import { requireKeys } from './require-keys.ts';
+import { createFirstKey } from './rotate-signing-key.ts';
 
 export interface SigningKeys {
-  /** The newest key, which signs; PEM. */
-  readonly current: { kid: string; privateKey: string };
-  /** The public key in PEM, also when another process has created it since. */
-  publicKey(kid: string | undefined): Promise<string | undefined>;
+  /** The key that signs now; PEM. */
+  signing(): Promise<{ kid: string; privateKey: string }>;
+  /** The public key in PEM, also when another process has created it since. @throws while the database is away. */
+  publicKey(kid: unknown): Promise<string | undefined>;
   /** The public keys as a JWK Set (RFC 7517). */
-  jwks(): { keys: JsonWebKey[] };
+  jwks(): Promise<{ keys: JsonWebKey[] }>;
 }
 
-// An unknown kid may be a forgery, so it costs at most one look-up in this time.
-const reloadMs = 5_000;
+// A key that was removed is refused this soon, as a client is that was disabled.
+const trustMs = 1_000;
+const spacingMs = 500;
 
 /**
- * Loads the ES256 keys that every process shares; creates the first one.
- * @throws when the stored keys were sealed with another ENCRYPTION_KEY.
+ * Loads the keys; creates the first one.
+ * @throws an Error of one line when something in the database is sealed with a key that ENCRYPTION_KEY lacks.
  */
 export async function loadSigningKeys(database: Database, seal: Seal): Promise<SigningKeys> {
-  let keys = await readKeys(database);
-  if (keys.length === 0) {
+  await requireKeys(database, seal);
+  let known = await readKeys(database, seal);
+  if (known.keys.length === 0) {
     await createFirstKey(database, seal);
-    keys = await readKeys(database);
+    known = await readKeys(database, seal);
   }
-  let readAt = performance.now();
-  const newest = keys[0];
-  if (!newest) throw new Error('no signing key could be created');
+  let reading: Promise<void> | undefined;
+  let begun = known.at;
+
+  async function read(): Promise<void> {
+    await sleep(Math.max(0, begun + spacingMs - performance.now()));
+    begun = performance.now();
+    known = await readKeys(database, seal, known.keys);
+  }
+
+  /** The keys as they were at that moment or later. */
+  async function knownSince(moment: number): Promise<SigningKey[]> {
+    while (known.at < moment) {
+      reading ??= read().finally(() => {
+        reading = undefined;
+      });
+      await reading;
+    }
+    return known.keys;
+  }
+  const recent = () => knownSince(performance.now() - trustMs);
 
   return {
-    current: { kid: newest.kid, privateKey: openPrivateKey(seal, newest.sealed_private_key) },
-    async publicKey(kid) {
-      if (!keys.some((key) => key.kid === kid) && performance.now() - readAt > reloadMs) {
-        readAt = performance.now();
-        keys = await readKeys(database);
-      }
-      return keys.find((key) => key.kid === kid)?.pem;
+    async signing() {
+      const key = (await recent()).find(({ signs }) => signs);
+      if (!key) throw new Error('there is no signing key');
+      key.privateKey ??= seal.open(key.sealed);
+      return { kid: key.kid, privateKey: key.privateKey };
     },
-    jwks: () => ({ keys: keys.map((key) => key.jwk) }),
+    async publicKey(kid) {
+      if (!isKid(kid)) return undefined;
+      const asked = performance.now();
+      const found = (await recent()).find((key) => key.kid === kid);
+      if (found) return found.pem;
+      return (await knownSince(asked)).find((key) => key.kid === kid)?.pem;
+    },
+    async jwks() {
+      const keys = await recent().catch(() => known.keys);
+      return { keys: keys.map(({ jwk }) => jwk) };
+    },
   };
 }
 
-async function createFirstKey(database: Database, seal: Seal): Promise<void> {
-  const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const jwk = publicKey.export({ format: 'jwk' });
-  // RFC 7638: the thumbprint is the hash of the required members in lexical order.
-  const { crv, kty, x, y } = jwk;
-  const kid = createHash('sha256').update(JSON.stringify({ crv, kty, x, y })).digest('base64url');
-  const pem = privateKey.export({ format: 'pem', type: 'pkcs8' }).toString();
-  await database.transaction().execute(async (transaction) => {
-    // Of processes that start together, one creates it; else each would refuse the tokens of the others at first.
-    await lockKeys(transaction, {});
-    await insertFirst(transaction, {
-      kid,
-      public_jwk: JSON.stringify({ ...jwk, kid, alg: 'ES256', use: 'sig' }),
-      sealed_private_key: seal.close(pem),
-    });
-  });
+interface SigningKey {
+  kid: string;
+  jwk: JsonWebKey;
+  pem: string;
+  sealed: Buffer;
+  /** Opened once it is needed. */
+  privateKey?: string;
+  signs: boolean;
 }
 
-const lockKeys = statement(
-  'accounts.signingKeys.lock',
-  () => sql<object>`lock table signing_key in share row exclusive mode`,
-);
+// A thumbprint by SHA-256 in base64url (RFC 7638).
+function isKid(kid: unknown): boolean {
+  return typeof kid === 'string' && /^[\w-]{43}$/.test(kid);
+}
 
-const insertFirst = statement(
-  'accounts.signingKeys.insertFirst',
-  (p: Param<{ kid: string; public_jwk: string; sealed_private_key: Buffer }>) => sql<object>`
-    insert into signing_key (kid, public_jwk, sealed_private_key)
-    select ${p('kid', 'text')}, ${p('public_jwk', 'json')}, ${p('sealed_private_key', 'bytea')}
-    where not exists (select from signing_key)`,
-);
-
-async function readKeys(database: Database) {
+async function readKeys(
+  database: Database,
+  seal: Seal,
+  before: SigningKey[] = [],
+): Promise<{ at: number; keys: SigningKey[] }> {
+  const at = performance.now();
   const rows = await selectKeys(database, {});
-  return rows.map(({ kid, public_jwk, sealed_private_key }) => {
-    const jwk = JSON.parse(public_jwk) as JsonWebKey;
-    const pem = createPublicKey({ key: jwk, format: 'jwk' })
-      .export({ format: 'pem', type: 'spki' })
-      .toString();
-    return { kid, jwk, pem, sealed_private_key };
+  for (const { names_keys } of rows) seal.isNaming = names_keys;
+  const keys = rows.map(({ kid, public_jwk, sealed_private_key: sealed, signs }) => {
+    const same = before.find((key) => key.kid === kid);
+    return same ? { ...same, sealed, signs } : { ...parsed(public_jwk), kid, sealed, signs };
   });
+  return { at, keys };
 }
 
-const selectKeys = statement('accounts.signingKeys.select', () =>
-  build
-    .selectFrom('signing_key')
-    .select(['kid', 'public_jwk', 'sealed_private_key'])
-    .orderBy('created_at', 'desc')
-    .orderBy('kid'),
+function parsed(text: string): Pick<SigningKey, 'jwk' | 'pem'> {
+  const jwk = JSON.parse(text) as JsonWebKey;
+  const key = createPublicKey({ key: jwk, format: 'jwk' });
+  return { jwk, pem: key.export({ format: 'pem', type: 'spki' }).toString() };
+}
+
+interface StoredKey {
+  kid: string;
+  public_jwk: string;
+  sealed_private_key: Buffer;
+  signs: boolean;
+  names_keys: boolean;
+}
+
+// The newest of those whose time has come signs.
+const selectKeys = statement(
+  'accounts.signingKeys.select',
+  () => sql<StoredKey>`
+    select kid, public_jwk, sealed_private_key,
+      kid = first_value(kid) over (
+        order by coalesce(signs_from, created_at) > now(), coalesce(signs_from, created_at) desc, kid
+      ) as signs,
+      (select names_keys_from <= now() from sealing) as names_keys
+    from signing_key
+    order by created_at desc, kid`,
 );
-
-function openPrivateKey(seal: Seal, sealed: Buffer): string {
-  try {
-    return seal.open(sealed);
-  } catch {
-    throw new Error(
-      'ENCRYPTION_KEY is not the key that this database was set up with; if unset, it is read from encryption.key in DATA_DIR',
-    );
-  }
-}

@@ -1,9 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
 import { columns, type Json, jsonObject, rfc3339, spacedDateTime } from '../db/json.ts';
+import { shownHours } from '../hours/hours.ts';
 import type { Caller } from '../http/caller.ts';
+import { stamped } from '../http/conditional.ts';
 import { notFound } from '../http/errors.ts';
-import { type Item, itemETag, itemJson } from '../items/item.ts';
+import { type Item, itemJson, items } from '../items/item.ts';
 import { externalIdTaken } from '../records/constraints.ts';
 import { type Reach, reachOf } from '../records/reach.ts';
 import { type RecordKind, requireRecord } from '../records/record-kind.ts';
@@ -28,7 +30,11 @@ export const categoryFields = {
   description: 'text',
   sort_order: 'integer',
   external_id: 'text',
+  hours: 'jsonb',
 } as const satisfies FieldTypes<components['schemas']['CategoryUpdate']>;
+
+/** Categories that a menu may have; imports and reorders take no more. */
+export const categoryLimit = 1_000;
 
 /** The fields of a row of `category`, without its items. */
 export function shownCategory(row = 'category') {
@@ -40,6 +46,7 @@ export function shownCategory(row = 'category') {
     description: category.description,
     sort_order: category.sort_order,
     external_id: category.external_id,
+    hours: shownHours(category.hours),
     created: spacedDateTime(category.created_at),
     updated_at: rfc3339(category.updated_at),
     version: category.version,
@@ -64,8 +71,8 @@ export function categoryDetailJson(): RawBuilder<Json<CategoryDetail>> {
  */
 export function categoryETag(row = 'category'): RawBuilder<string> {
   const category = columns('category', row);
-  return sql`'"' || ${category.version} || '-' || (
-    select md5(coalesce(string_agg(item.item_id || ${itemETag()}, ',' order by item.item_id), ''))
+  return sql`'"' || ${stamped(category.version, category.stamp)} || '-' || (
+    select md5(coalesce(string_agg(item.item_id || ${items.eTag()}, ',' order by item.item_id), ''))
     from item where item.category_id = ${category.category_id}) || '"'`;
 }
 

@@ -1,14 +1,17 @@
 import { data } from '../db/json.ts';
+import { withCompleteHours } from '../hours/hours.ts';
 import { notFound } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { created } from '../http/reply.ts';
-import { creation } from '../records/create.ts';
+import { creationInMenu } from '../records/create-in-menu.ts';
 import { type MenuKey, requireMenu } from '../records/menu-reach.ts';
 import { reachOf } from '../records/reach.ts';
-import { type Category, categories, categoryFields } from './category.ts';
+import { written } from '../records/write.ts';
+import { type Category, categories, categoryFields, categoryLimit } from './category.ts';
 
 export async function createCategory(call: Call<'createCategory'>): Promise<Reply<'createCategory'>> {
   const { database, params, body, caller, requestId } = call;
+  const { hours } = withCompleteHours(body);
   const key = { ...params, ...reachOf(caller) };
   const [category] = await insert(database, {
     ...key,
@@ -16,7 +19,8 @@ export async function createCategory(call: Call<'createCategory'>): Promise<Repl
     description: body.description ?? '',
     sort_order: body.sort_order ?? null,
     external_id: body.external_id ?? null,
-    request_id: requestId,
+    hours: hours ?? null,
+    ...written(requestId),
   });
   if (!category) {
     await requireMenu(database, key);
@@ -28,11 +32,16 @@ export async function createCategory(call: Call<'createCategory'>): Promise<Repl
 
 // The menu is not held: a delete of it, which locks it before its last look, would wait here in a circle. One that is
 // deleted meanwhile is found missing by the foreign key.
-type NewCategory = Pick<Category, 'name' | 'description' | 'external_id'> & { sort_order: number | null };
+type NewCategory = Pick<Category, 'name' | 'description' | 'external_id' | 'hours'> & {
+  sort_order: number | null;
+};
 
-const insert = creation<MenuKey, NewCategory, Category>({
-  name: 'categories.createCategory',
-  kind: categories,
-  parent: { table: 'menu', path: ['menu_id'], inherited: ['menu_id'], held: false },
-  fields: categoryFields,
-});
+const insert = creationInMenu<MenuKey, NewCategory, Category>(
+  {
+    name: 'categories.createCategory',
+    kind: categories,
+    parent: { table: 'menu', path: ['menu_id'], inherited: ['menu_id'], held: false },
+    fields: categoryFields,
+  },
+  categoryLimit,
+);

@@ -5,7 +5,7 @@ import type { Call, Reply } from '../http/handler.ts';
 import { noContent } from '../http/reply.ts';
 import { items } from '../items/item.ts';
 import { isReachable } from '../records/record-kind.ts';
-import { change, type Written, write } from '../records/write.ts';
+import { change, type Written, write, written } from '../records/write.ts';
 import { type CategoryKey, categories, categoryETag, categoryKey, requireCategory } from './category.ts';
 
 /**
@@ -15,7 +15,7 @@ import { type CategoryKey, categories, categoryETag, categoryKey, requireCategor
 export async function deleteCategory(call: Call<'deleteCategory'>): Promise<Reply<'deleteCategory'>> {
   const { database, params, caller, headers, requestId } = call;
   const key = categoryKey(params, caller);
-  const values = { ...key, if_match: acceptedETags(headers['if-match']), request_id: requestId };
+  const values = { ...key, if_match: acceptedETags(headers['if-match']), ...written(requestId) };
   const deleted = await database.transaction().execute(async (transaction) => {
     await lock(transaction, key);
     return deleteWithItems(transaction, values);

@@ -1,4 +1,5 @@
 import { data } from '../db/json.ts';
+import { withCompleteHours } from '../hours/hours.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { ok } from '../http/reply.ts';
 import { partialUpdate } from '../records/update.ts';
@@ -6,8 +7,8 @@ import { categories, categoryFields, categoryKey, requireCategory } from './cate
 
 /** Changes the fields present in the body, in one statement with its event. */
 export async function updateCategory(call: Call<'updateCategory'>): Promise<Reply<'updateCategory'>> {
-  const { params, body, caller } = call;
-  const { etag, resource } = await update(call, categoryKey(params, caller), body);
+  const { params, caller } = call;
+  const { etag, resource } = await update(call, categoryKey(params, caller), withCompleteHours(call.body));
   return ok(data(resource), { ETag: etag });
 }
 

@@ -1,14 +1,23 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import document from '../../generated/openapi.json' with { type: 'json' };
-import { OAuthFailure, parameterError } from '../http/errors.ts';
+import { type OperationId, operations } from '../../generated/operations.ts';
+import { type ApiError, OAuthFailure, parameterError } from '../http/errors.ts';
 import { refusedMediaType } from '../http/problem.ts';
 
 /** Largest body in bytes, where the contract has no `x-body-limit` for the operation. */
 export const bodyLimit = 1_048_576;
-// Every value of a body may be an error of its own, and all are collected before the first thousand are listed.
-const valueLimit = 524_288;
-// The token endpoint is the only one that takes a form.
-const formFields = new Set(Object.keys(document.components.schemas.TokenRequest.properties));
+/** Most values of a document that is imported; 10,000 items with all their fields and ten labels have 250,000. */
+export const mostValuesOfImport = 524_288;
+// A menu of 10,000 items is reordered by 12,000; more than this would take too long here.
+const mostValues = 65_536;
+// The deepest body of the contract, of importMenu, has 10 levels.
+const deepestLevel = 32;
+const { TokenRequest, TokenRevocation } = document.components.schemas;
+// The fields of the operations that take a form.
+const formFields: { [Id in OperationId]?: ReadonlySet<string> } = {
+  issueToken: new Set(Object.keys(TokenRequest.properties)),
+  revokeToken: new Set(Object.keys(TokenRevocation.properties)),
+};
 
 export interface BodyRule {
   required: boolean;
@@ -21,15 +30,25 @@ export function registerBodyParsers(app: FastifyInstance): void {
   app.addContentTypeParser(
     'application/json',
     { parseAs: 'buffer' },
-    async (_request: FastifyRequest, body: Buffer) => (body.length === 0 ? undefined : parseJson(body)),
+    async (request: FastifyRequest, body: Buffer) => {
+      if (body.length === 0) return undefined;
+      return isReadByHandler(request) ? body : parseJson(body);
+    },
   );
   app.addContentTypeParser(
     'application/x-www-form-urlencoded',
     { parseAs: 'buffer' },
-    async (_request: FastifyRequest, body: Buffer) => parseForm(body),
+    async (request: FastifyRequest, body: Buffer) =>
+      parseForm(body, formFields[request.routeOptions.config.operationId as OperationId]),
   );
-  app.addContentTypeParser('text/csv', { parseAs: 'buffer' }, async (request: FastifyRequest, body: Buffer) =>
-    parseCsvText(request, body),
+  app.addContentTypeParser(
+    'text/csv',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, body: Buffer) => {
+      const charset = /;\s*charset="?([\w-]+)"?/i.exec(request.headers['content-type'] ?? '')?.[1] ?? 'utf-8';
+      if (!/^(utf-?8|us-ascii)$/i.test(charset)) throw refusedMediaType(request);
+      return body;
+    },
   );
   app.addContentTypeParser('*', async (request: FastifyRequest) => {
     throw refusedMediaType(request);
@@ -60,8 +79,9 @@ export async function ignoreBody(request: FastifyRequest): Promise<void> {
     delete request.raw.headers[name];
 }
 
-function parseJson(body: Buffer): unknown {
-  requireFewValues(body, ',');
+/** @throws 422 for what is no JSON in UTF-8, and for more levels or values than any body of the contract has. */
+export function parseJson(body: Uint8Array, most = mostValues): unknown {
+  requireBounded(body, most);
   try {
     return JSON.parse(decode(body));
   } catch {
@@ -69,20 +89,50 @@ function parseJson(body: Buffer): unknown {
   }
 }
 
-// Counted before parsing, by what stands between values; within text it counts as well.
-function requireFewValues(body: Buffer, separators: string): void {
-  if (body.length <= valueLimit) return;
-  const bytes = new Set(Buffer.from(separators));
-  let count = 0;
-  for (const byte of body) if (bytes.has(byte)) count += 1;
-  if (count >= valueLimit) throw parameterError([error('too_many', `has more than ${valueLimit} values`)]);
+/** Bounds what parsing and validating may cost: levels and values of JSON are counted before it is parsed. */
+function requireBounded(body: Uint8Array, most: number): void {
+  let level = 0;
+  let values = 0;
+  for (let at = 0; at < body.length; at += 1) {
+    const byte = body[at];
+    if (byte === quote) at = endOfText(body, at);
+    else if (byte === comma) values += 1;
+    else if (byte === bracket || byte === brace) level += 1;
+    else if (byte === bracket + 2 || byte === brace + 2) level -= 1;
+    if (level > deepestLevel) throw tooDeep();
+    if (values >= most) throw tooMany(most);
+  }
 }
 
-// Left as text: what a row means is the operation's business. The decoder takes a byte order mark off.
-function parseCsvText(request: FastifyRequest, body: Buffer): string {
-  const charset = /;\s*charset="?([\w-]+)"?/i.exec(request.headers['content-type'] ?? '')?.[1] ?? 'utf-8';
-  if (!/^(utf-?8|us-ascii)$/i.test(charset)) throw refusedMediaType(request);
-  requireFewValues(body, ',;\t\r\n');
+function tooDeep(): ApiError {
+  return parameterError([error('too_deep', `has more than ${deepestLevel} levels`)]);
+}
+
+function tooMany(most: number): ApiError {
+  return parameterError([error('too_many', `has more than ${most} values`)]);
+}
+
+const [quote, backslash, comma, bracket, brace] = Buffer.from('"\\,[{') as unknown as [
+  number,
+  number,
+  number,
+  number,
+  number,
+];
+
+// Of the quote that ends the text, or the length of the body.
+function endOfText(body: Uint8Array, start: number): number {
+  for (let end = body.indexOf(quote, start + 1); end > 0; end = body.indexOf(quote, end + 1)) {
+    let first = end;
+    while (body[first - 1] === backslash) first -= 1;
+    if ((end - first) % 2 === 0) return end;
+  }
+  return body.length;
+}
+
+/** The decoder takes a byte order mark off. @throws 422 for what is no text in UTF-8, and for too many cells. */
+export function parseCsvText(body: Uint8Array): string {
+  requireFewCells(body);
   try {
     return decode(body);
   } catch {
@@ -90,17 +140,33 @@ function parseCsvText(request: FastifyRequest, body: Buffer): string {
   }
 }
 
+// A document that comes in several media types is left as it was sent: its handler knows what they have in common.
+function isReadByHandler(request: FastifyRequest): boolean {
+  const { operationId } = request.routeOptions.config;
+  return operationId !== undefined && (operations[operationId].body?.mediaTypes.length ?? 0) > 1;
+}
+
+function requireFewCells(body: Uint8Array): void {
+  if (body.length <= mostValuesOfImport) return;
+  let cells = 0;
+  for (const byte of body) if (separators.has(byte)) cells += 1;
+  if (cells >= mostValuesOfImport) throw tooMany(mostValuesOfImport);
+}
+
+// Of cells, labels and rows; within text they count as well.
+const separators = new Set(Buffer.from(',;\t\r\n'));
+
 // RFC 6749, section 3.2: a parameter must not be sent twice, one without a value counts as absent, and what is not
 // known is ignored; extensions have parameters that may be repeated (RFC 8707, section 2).
-function parseForm(body: Buffer): Record<string, string> {
-  const fields = [...new URLSearchParams(body.toString('latin1'))].filter(([name]) => formFields.has(name));
+function parseForm(body: Buffer, known: ReadonlySet<string> = new Set()): Record<string, string> {
+  const fields = [...new URLSearchParams(body.toString('latin1'))].filter(([name]) => known.has(name));
   const names = fields.map(([name]) => name);
   if (new Set(names).size < names.length)
     throw new OAuthFailure('invalid_request', 'A parameter was sent twice.');
   return Object.fromEntries(fields.filter(([, value]) => value !== ''));
 }
 
-function decode(body: Buffer): string {
+function decode(body: Uint8Array): string {
   return new TextDecoder('utf-8', { fatal: true }).decode(body);
 }
 

@@ -1,30 +1,25 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 
-/** The formats of the contract that are lists of codes, kept by others and growing. */
-export const codeLists: Record<string, { holds(code: string): boolean; message: string }> = {
-  'iana-time-zone': { holds: isTimeZone, message: 'is not an IANA time zone' },
-  'iso-4217-currency': {
-    holds: (code) => currencies.has(code),
-    message: 'is not an ISO 4217 currency',
-  },
-};
+// The longest text that any field of a request may hold; a longer one is refused by its maxLength.
+const longestText = 4096;
 
-/** Teaches a validator the formats of JSON Schema and of the contract. */
-export function withFormats<A extends Pick<Ajv2020, 'addFormat'>>(ajv: A): A {
+/** Teaches a validator the formats of JSON Schema. Text beyond any maxLength is not looked at. */
+export function withFormats<A extends Pick<Ajv2020, 'addFormat' | 'formats'>>(ajv: A): A {
   formats.default(ajv as never);
-  for (const [name, { holds }] of Object.entries(codeLists)) ajv.addFormat(name, holds);
+  for (const [name, format] of Object.entries(ajv.formats)) {
+    const holds = checkOf(format);
+    if (holds) ajv.addFormat(name, (text: string) => text.length > longestText || holds(text));
+  }
   return ajv;
 }
 
-const currencies = new Set(Intl.supportedValuesOf('currency'));
+type AddedFormat = NonNullable<Ajv2020['formats'][string]>;
 
-// Intl takes names in any case and knows aliases, which it may resolve to another name. Readers of ours may not.
-function isTimeZone(name: string): boolean {
-  try {
-    const { timeZone } = new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions();
-    return timeZone === name || timeZone.toLowerCase() !== name.toLowerCase();
-  } catch {
-    return false;
-  }
+// Undefined for a format of numbers, and for one that any text has.
+function checkOf(format: AddedFormat | undefined): ((text: string) => boolean) | undefined {
+  if (format instanceof RegExp) return (text) => format.test(text);
+  if (typeof format === 'function') return format as (text: string) => boolean;
+  if (typeof format !== 'object' || format.type === 'number' || format.async) return undefined;
+  return checkOf(format.validate as AddedFormat);
 }

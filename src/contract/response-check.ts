@@ -33,7 +33,7 @@ const longestBacklog = 8 << 20;
 
 /**
  * Logs each violation with its operation, status, request id, place and keyword, never with a value: responses hold
- * secrets. To be called after every other `onSend` hook is added, before routes are.
+ * secrets. To be called before bodies are compressed and after every other `onSend` hook is added, before routes are.
  */
 export function registerResponseCheck(
   app: FastifyInstance,

@@ -3,8 +3,17 @@ import type { FastifyRequest, FastifySchemaCompiler, FastifySchemaValidationErro
 import type { components } from '../../generated/api.ts';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { operations } from '../../generated/operations.ts';
-import { type ApiError, type FieldError, listedErrors, notFound, parameterError } from '../http/errors.ts';
-import { codeLists, withFormats } from './formats.ts';
+import {
+  type ApiError,
+  badRequest,
+  type FieldError,
+  listedErrors,
+  notFound,
+  parameterError,
+} from '../http/errors.ts';
+import { withBoundedArrays } from './arrays.ts';
+import { checks, withChecks } from './checks.ts';
+import { withFormats } from './formats.ts';
 
 const options: Options = {
   strict: true,
@@ -15,43 +24,55 @@ const options: Options = {
   validateSchema: false,
   // The contract's annotations; strict mode refuses whatever is not listed, which catches typos.
   keywords: ['example', 'discriminator', 'xml', 'externalDocs'],
+  // Schemas that contain themselves all get the same $id from the reader of the document.
+  addUsedSchema: false,
 };
 
 // Bodies say what they mean: nothing is coerced, dropped or filled in.
-const bodies = withExactMultiples(withFormats(new Ajv2020(options)))
+const bodies = withBoundedArrays(withChecks(withFormats(new Ajv2020(options))))
   .addKeyword('components')
   .addSchema({ components: { schemas: document.components.schemas } }, 'contract');
 // Everything in a URL or header is text at first.
-const parameters = withExactMultiples(
-  withFormats(new Ajv2020({ ...options, coerceTypes: 'array', useDefaults: true })),
+const parameters = withBoundedArrays(
+  withChecks(withFormats(new Ajv2020({ ...options, coerceTypes: 'array', useDefaults: true }))),
 );
 
 /**
  * Fastify's validator compiler: strict for bodies, coercing for path, query and headers. A schema is compiled when its
- * first request comes, as all of them together take a quarter of the time of a start.
+ * first request comes, as all of them together take a quarter of the time of a start, and then serves every app of the
+ * process.
  */
-export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, httpPart }) => {
-  if (httpPart === 'body') return compiledOnUse(() => bodies.compile(schema));
-  if (httpPart === 'headers')
-    return compiledOnUse(() => parameters.compile(lowerCased(schema as ObjectSchema)));
+export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, method, url, httpPart }) => {
+  const onUse = (compile: () => ValidateFunction) => compiledOnUse(`${method} ${url} ${httpPart}`, compile);
+  if (httpPart === 'body') return onUse(() => bodies.compile(schema));
+  if (httpPart === 'headers') return onUse(() => parameters.compile(lowerCased(schema as ObjectSchema)));
   // Unknown headers are everybody's; an unknown query parameter is a filter that would silently not filter.
   const closed = httpPart === 'querystring' ? { ...schema, additionalProperties: false } : schema;
   return withCanonicalIntegers(
-    compiledOnUse(() => parameters.compile(closed)),
+    onUse(() => parameters.compile(closed)),
     schema as ObjectSchema,
   );
 };
 
-function compiledOnUse(compile: () => ValidateFunction): ValidateFunction {
-  let compiled: ValidateFunction | undefined;
+function compiledOnUse(key: string, compile: () => ValidateFunction): ValidateFunction {
+  let validate: ValidateFunction | undefined;
   const check = (data: unknown): boolean => {
-    compiled ??= compile();
-    const valid = compiled(data) as boolean;
-    check.errors = compiled.errors ?? null;
+    validate ??= compiledOnce(key, compile);
+    const valid = validate(data) as boolean;
+    check.errors = validate.errors ?? null;
     return valid;
   };
   check.errors = null as ErrorObject[] | null;
   return check as unknown as ValidateFunction;
+}
+
+/** By route and part of the request. */
+const compiled = new Map<string, ValidateFunction>();
+
+function compiledOnce(key: string, compile: () => ValidateFunction): ValidateFunction {
+  const found = compiled.get(key) ?? compile();
+  compiled.set(key, found);
+  return found;
 }
 
 /**
@@ -61,42 +82,40 @@ function compiledOnUse(compile: () => ValidateFunction): ValidateFunction {
 export function schemaErrors(name: keyof components['schemas'], value: unknown): FieldError[] {
   const validate = bodies.getSchema(`contract#/components/schemas/${name}`);
   if (!validate) throw new Error(`the contract has no schema ${name}`);
-  return validate(value) ? [] : ownErrors(validate.errors).map((error) => fieldError(error, 'body'));
+  return validate(value) ? [] : fieldErrors(validate.errors, 'body');
 }
 
-/** Turns Ajv's errors into ours: all errors at once, except that a path without a valid id is no record (404). */
+/**
+ * Turns Ajv's errors into ours: all at once, as far as a response lists them, except that a path without a valid id is
+ * no record (404), and a header that is not valid a bad request (400: the toggles of the given interface have no 422).
+ */
 export function explainErrors(errors: FastifySchemaValidationError[], part: string): Error {
   if (part === 'params') return notFound('There is no record at this path: an identifier in it is invalid.');
-  const own = ownErrors(errors as ErrorObject[]);
-  const listed = own.slice(0, listedErrors);
-  return parameterError(
-    listed.map((error) => fieldError(error, part)),
-    own.length,
-  );
+  const found = parameterError(fieldErrors(errors as ErrorObject[], part));
+  return part === 'headers' ? badRequest(found.message) : found;
 }
 
 /**
  * The end of validation: all errors of the request at once, where Fastify stops at the first part that has one.
- * @throws 422, or 404 for a path without valid ids.
+ * @throws 422, or 404 for a path without valid ids, 400 for a header.
  */
 export async function requireValid(request: FastifyRequest): Promise<void> {
   const first = request.validationError as (ApiError & { validationContext: string }) | undefined;
-  if (first?.validationContext === 'params') throw first;
-  const others = [...(first ? errorsAfter(first.validationContext, request) : []), ...queryErrors(request)];
+  if (first?.validationContext === 'params' || first?.validationContext === 'headers') throw first;
+  const wrongHeaders = first ? errorsOf('headers', request) : [];
+  if (wrongHeaders.length > 0) throw explainErrors(wrongHeaders, 'headers');
+  const ofQuery = first?.validationContext === 'body' ? errorsOf('querystring', request) : [];
+  const others = [...fieldErrors(ofQuery, 'querystring'), ...queryErrors(request)];
   if (first && others.length === 0) throw first;
   const errors = [...(first?.errors ?? []), ...others];
   if (errors.length > 0) throw parameterError(errors);
 }
 
-// In Fastify's order of validation.
-const parts = ['body', 'querystring', 'headers'] as const;
-
-function errorsAfter(failed: string, request: FastifyRequest): FieldError[] {
-  return parts.slice(parts.indexOf(failed as 'body') + 1).flatMap((part) => {
-    const validate = request.getValidationFunction(part) as ValidateFunction | undefined;
-    if (!validate || validate(part === 'headers' ? request.headers : request.query)) return [];
-    return ownErrors(validate.errors).map((error) => fieldError(error, part));
-  });
+// Fastify validates body, query and headers in this order, and no further than the first that is not valid.
+function errorsOf(part: 'querystring' | 'headers', request: FastifyRequest): ErrorObject[] {
+  const validate = request.getValidationFunction(part) as ValidateFunction | undefined;
+  const valid = validate?.(part === 'headers' ? request.headers : request.query) ?? true;
+  return valid ? [] : (validate?.errors ?? []);
 }
 
 // Fastify takes a broken percent-encoding for literal text, and does not look at a query when none is declared.
@@ -125,7 +144,7 @@ function isPercentEncoded(text: string): boolean {
 }
 
 interface ObjectSchema {
-  properties?: Record<string, { type?: unknown }>;
+  properties?: Record<string, { type?: unknown; items?: { type?: unknown } }>;
   required?: string[];
 }
 
@@ -144,16 +163,18 @@ function withCanonicalIntegers(
   validate: ValidateFunction,
   { properties = {} }: ObjectSchema,
 ): ValidateFunction {
-  const integers = Object.keys(properties).filter((name) => properties[name]?.type === 'integer');
+  const integers = Object.keys(properties).filter((name) =>
+    [properties[name]?.type, properties[name]?.items?.type].includes('integer'),
+  );
   if (integers.length === 0) return validate;
   const check = (data: Record<string, unknown>): boolean => {
-    const wrong = integers.filter(
-      (name) => typeof data[name] === 'string' && !/^(0|-?[1-9]\d{0,15})$/.test(data[name]),
+    const wrong = integers.filter((name) =>
+      [data[name]].flat().some((one) => typeof one === 'string' && !/^(0|-?[1-9]\d{0,15})$/.test(one)),
     );
     const valid = validate(data) as boolean;
     check.errors = [
       ...(valid ? [] : (validate.errors ?? [])).filter(
-        (error) => !wrong.includes(error.instancePath.slice(1)),
+        (error) => !wrong.includes(error.instancePath.split('/')[1] ?? ''),
       ),
       ...wrong.map((name) => ({
         keyword: 'type',
@@ -178,18 +199,25 @@ function ownErrors(errors: readonly ErrorObject[] | null | undefined): readonly 
   );
 }
 
+// One more than are listed tells that there are more.
+function fieldErrors(errors: readonly ErrorObject[] | null | undefined, part: string): FieldError[] {
+  return ownErrors(errors)
+    .slice(0, listedErrors + 1)
+    .map((error) => fieldError(error, part));
+}
+
 function fieldError(error: ErrorObject, part: string): FieldError {
   const { keyword, params, instancePath } = error;
   const name = params['missingProperty'] ?? params['additionalProperty'] ?? params['unevaluatedProperty'];
   const pointer = name === undefined ? instancePath : `${instancePath}/${escapePointer(String(name))}`;
-  const list = keyword === 'format' ? codeLists[params['format']] : undefined;
+  const check = keyword === 'x-check' ? checks[params['check']] : undefined;
   return shortened({
     field: part === 'body' ? pointer : pointer.slice(1),
-    code: list ? 'enum' : (codes[keyword] ?? keyword.toLowerCase()),
+    code: check?.code ?? codes[keyword] ?? keyword.toLowerCase(),
     message:
       keyword === 'const'
         ? `must be ${params['allowedValue']}`
-        : (list?.message ?? messages[keyword] ?? error.message ?? 'is not valid'),
+        : (check?.message ?? messages[keyword] ?? error.message ?? 'is not valid'),
   });
 }
 
@@ -208,7 +236,6 @@ const codes: Record<string, string> = {
   maxItems: 'too_many',
   uniqueItems: 'duplicate',
   minProperties: 'empty',
-  multipleOf: 'precision',
   pattern: 'characters',
 };
 
@@ -221,19 +248,4 @@ const messages: Record<string, string> = {
 
 function escapePointer(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
-}
-
-// Ajv divides in binary, so it either refuses 0.29 or, with a tolerance, accepts 0.290000001 as a multiple of 0.01.
-function withExactMultiples(ajv: Ajv2020): Ajv2020 {
-  return ajv.removeKeyword('multipleOf').addKeyword({
-    keyword: 'multipleOf',
-    type: 'number',
-    schemaType: 'number',
-    compile(step: number) {
-      const parts = Math.round(1 / step);
-      if (step >= 1) return (value: number) => value % step === 0;
-      return (value: number) => Math.round(value * parts) / parts === value;
-    },
-    error: { message: ({ schemaCode }) => `must be a multiple of ${schemaCode}` },
-  }) as Ajv2020;
 }

@@ -2,12 +2,17 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import openapiGlue from 'fastify-openapi-glue';
 import { type Handlers, type OperationId, operations } from '../../generated/operations.ts';
 import type { Database } from '../db/database.ts';
+import type { Replicas } from '../db/replicas/replicas.ts';
 import type { Seal } from '../db/seal.ts';
-import { notAcceptable } from '../http/errors.ts';
+import { addVary } from '../http/compression.ts';
+import { createConcurrencyLimit } from '../http/concurrency.ts';
+import { notAcceptable, RefusedClient } from '../http/errors.ts';
 import type { Call } from '../http/handler.ts';
-import { keyedRequest, type OperationResponse, respondOnce } from '../http/idempotency.ts';
+import { keyedRequest, respondOnce } from '../http/idempotency.ts';
+import type { KeptResponses } from '../http/kept-responses.ts';
 import type { Limits } from '../http/rate-limits.ts';
 import type { Scope } from '../http/scopes.ts';
+import type { OperationResponse } from '../http/stored-response.ts';
 import { ignoreBody, registerBodyParsers, requireBody, requireMediaType } from './bodies.ts';
 import { announceDeprecation } from './deprecation.ts';
 import { preferred } from './negotiation.ts';
@@ -20,11 +25,15 @@ export const prefix = '/api/v1';
 export interface Wiring {
   handlers: Handlers;
   database: Database;
+  /** Where calls that only read may be served. */
+  replicas?: Pick<Replicas, 'read' | 'write'> | undefined;
   seal: Seal;
+  /** What clients keep under their Idempotency-Keys. */
+  kept: KeptResponses;
   limits: Limits;
   /** Checks token, limit and scope of a secured operation; see http/authenticate.ts. */
   authenticate: (
-    operationId: string,
+    operationId: OperationId,
     alternatives: readonly (readonly Scope[])[],
   ) => (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
   /** Called when a call that may have written has succeeded. */
@@ -89,21 +98,25 @@ export function requireComplete(table: typeof operations, implemented: Handlers)
 }
 
 function route(operationId: OperationId, wiring: Wiring): Partial<RouteOptions> {
-  const { authenticate, limits } = wiring;
-  const { security, body, bodyLimit, deprecation } = operations[operationId];
+  const { authenticate } = wiring;
+  const { security, body, bodyLimit, concurrencyLimit, deprecation } = operations[operationId];
+  const concurrency = concurrencyLimit === null ? undefined : createConcurrencyLimit(concurrencyLimit);
+  const handle = adapt(operationId, wiring);
   return {
     config: { operationId },
-    onRequest:
-      security.length > 0
-        ? authenticate(operationId, security)
-        : (request: FastifyRequest) => limits.countAddress(request, operationId),
+    onRequest: [
+      ...(security.length > 0 ? [authenticate(operationId, security)] : []),
+      ...(concurrency ? [concurrency.enter] : []),
+    ],
     ...(bodyLimit !== null && { bodyLimit }),
     preParsing: body ? requireMediaType(body) : ignoreBody,
     ...(body?.required && { preValidation: requireBody }),
     attachValidation: true,
     preHandler: requireValid,
     ...(body && body.mediaTypes.length > 1 && { validatorCompiler: exceptBodies }),
-    handler: adapt(operationId, wiring),
+    handler: concurrency
+      ? (request, reply) => concurrency.during(request, () => handle(request, reply))
+      : handle,
     ...(deprecation && { onSend: announceDeprecation(deprecation) }),
   };
 }
@@ -115,10 +128,11 @@ const exceptBodies: typeof validatorCompiler = (schema) =>
 // One handler type for all: which operation it is was settled by the compiler in src/operations.ts.
 type AnyHandler = (call: object) => Promise<OperationResponse>;
 
-function adapt(operationId: OperationId, { handlers, database, seal, afterWrite }: Wiring) {
+function adapt(operationId: OperationId, wiring: Wiring) {
+  const { handlers, seal, kept, limits, afterWrite } = wiring;
   const handler = handlers[operationId] as AnyHandler;
-  const { mediaTypes, method, security } = operations[operationId];
-  const mayWrite = method !== 'GET' && security.length > 0;
+  const { mediaTypes, security, writes } = operations[operationId];
+  const mayWrite = writes && security.length > 0;
   return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const call: Pick<Call<OperationId>, 'requestId' | 'log' | 'url' | 'authorization'> = {
       requestId: request.id,
@@ -143,7 +157,15 @@ function adapt(operationId: OperationId, { handlers, database, seal, afterWrite 
       });
     };
     const keyed = keyedRequest(operationId, request);
-    const response = await (keyed ? respondOnce({ database, seal }, keyed, perform) : perform(database));
+    const response = await onServer(wiring, request, writes, (database) =>
+      keyed
+        ? respondOnce({ database, seal, kept }, keyed, perform)
+        : perform(database).catch(async (error) => {
+            if (error instanceof RefusedClient)
+              await limits.countFailure(request, { operationId, clientId: error.clientId });
+            throw error;
+          }),
+    );
     if (mayWrite && performed) afterWrite();
     const { status, headers, body } = response;
     reply.code(status).headers(headers);
@@ -154,6 +176,17 @@ function adapt(operationId: OperationId, { handlers, database, seal, afterWrite 
   };
 }
 
+/** Chooses the server of the database that serves a call. */
+function onServer<T>(
+  { database, replicas }: Wiring,
+  { caller }: FastifyRequest,
+  writes: boolean,
+  serve: (database: Database) => Promise<T>,
+): Promise<T> {
+  if (!replicas || !caller) return serve(database);
+  return writes ? replicas.write(caller.accountId, serve) : replicas.read(caller.accountId, serve);
+}
+
 // `Accept` is looked at only where there is a choice.
 function chooseMediaType(
   offered: readonly string[],
@@ -161,7 +194,7 @@ function chooseMediaType(
   reply: FastifyReply,
 ): string | undefined {
   if (offered.length < 2) return offered[0];
-  reply.header('Vary', 'Accept');
+  addVary(reply, 'Accept');
   const mediaType = preferred(request.headers.accept, offered);
   if (mediaType === undefined) throw notAcceptable(offered);
   return mediaType;

@@ -2,6 +2,11 @@ import type { Socket } from 'node:net';
 import pg from 'pg';
 import { statementName } from './statement-names.ts';
 
+export interface WatchedClientConfig extends pg.ClientConfig {
+  /** Executed before anything else. */
+  opening: string;
+}
+
 /** A connection that tells whether it may be used again; the pool keeps in it what it needs to know to judge. */
 export class WatchedClient extends pg.Client {
   /** Nobody has it at the moment. */
@@ -17,12 +22,37 @@ export class WatchedClient extends pg.Client {
   heardAt = 0;
   /** The statement under way is a `begin`, which takes no time at a server that is well. */
   isBeginning = false;
+  /** The server has reported that the last statement is complete, and may have committed it. */
+  isComplete = false;
 
   // Before TLS, if any, is put around it.
   readonly #socket = this.connection.stream as Socket;
+  readonly #opening: string;
   #bytesRead = 0;
   #waitedMs = 0;
   declare private readonly readyForQuery?: boolean;
+
+  constructor(config: WatchedClientConfig) {
+    super(config);
+    this.#opening = config.opening;
+    // Without a listener an error while nobody waits for a statement would end the process.
+    this.on('error', () => {});
+    this.connection.on('commandComplete', () => {
+      this.isComplete = true;
+    });
+  }
+
+  // Before the pool has it, so that the pool's bound for a new connection holds for this as well.
+  // biome-ignore lint/suspicious/noExplicitAny: the signature of pg's own overloads
+  override connect(callback?: any): any {
+    super.connect((failure?: Error) => {
+      if (failure) return callback(failure);
+      super.query(this.#opening, (error) => {
+        if (error) this.#socket.destroy();
+        callback(error ?? undefined);
+      });
+    });
+  }
 
   /** Hands it to a user, whose first statement has that much less time as the connection was waited for. */
   lend(patienceMs: number, waitedMs: number): void {
@@ -36,6 +66,7 @@ export class WatchedClient extends pg.Client {
     this.silentMs = this.#waitedMs;
     this.#waitedMs = 0;
     this.isBeginning = text === 'begin';
+    this.isComplete = false;
     // Kysely names no statements; a named one is parsed and planned once per connection.
     const name = statementName(text);
     return name === undefined

@@ -3,6 +3,7 @@ import pg from 'pg';
 import type { DB } from '../../generated/database.ts';
 import type { DatabaseState } from './diagnosis.ts';
 import { type Discards, type PoolLimits, WatchedPool } from './pool.ts';
+import { sessionLimits, sessionSettings, setSession } from './session.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 
 export type Database = Kysely<DB>;
@@ -14,24 +15,34 @@ export interface PoolOptions extends Partial<Pick<PoolLimits, 'renewMs' | 'stuck
   max?: number;
 }
 
+/** Connections of a process at most, unless it is told otherwise. */
+export const defaultPoolSize = 12;
+
 /**
  * Opens a pool. Connections are made on demand, so this succeeds while the server is away; the first
  * statement then fails with a connection error, which becomes a 503.
  * @param connection libpq-style parameters or a connection string. Its `query_timeout` bounds a statement together
- *   with the wait for its connection; 0 takes the bound away.
+ *   with the wait for its connection; 0 takes the bound away. The limits of its session are the server's own.
  */
 export function openDatabase(connection: pg.PoolConfig, options: PoolOptions = {}): Database {
-  const { query_timeout = 4_000, statement_timeout = 10_000, ...parameters } = connection;
+  const {
+    query_timeout = 4_000,
+    statement_timeout = sessionLimits.statement_timeout,
+    lock_timeout = sessionLimits.lock_timeout,
+    idle_in_transaction_session_timeout = sessionLimits.idle_in_transaction_session_timeout,
+    ...parameters
+  } = connection;
+  const limits = {
+    statement_timeout: Number(statement_timeout),
+    lock_timeout,
+    idle_in_transaction_session_timeout,
+  };
   const pool = new WatchedPool(
     {
-      max: options.max ?? 12,
+      max: options.max ?? defaultPoolSize,
+      opening: setSession(sessionSettings(limits)),
       connectionTimeoutMillis: 3_000,
       idleTimeoutMillis: 60_000,
-      // The server's own limits. Locks are given up before the client gives up its connection. What a client left
-      // behind in a transaction, dead or suspended, must not keep its locks from the others.
-      statement_timeout,
-      lock_timeout: 3_500,
-      idle_in_transaction_session_timeout: 5_000,
       keepAlive: true,
       keepAliveInitialDelayMillis: 10_000,
       application_name: 'menu-management-service',
@@ -43,30 +54,45 @@ export function openDatabase(connection: pg.PoolConfig, options: PoolOptions = {
     {
       silenceMs: query_timeout || Number.POSITIVE_INFINITY,
       // The server's own limit comes first.
-      longSilenceMs: statement_timeout ? statement_timeout + 2_000 : Number.POSITIVE_INFINITY,
+      longSilenceMs: limits.statement_timeout ? limits.statement_timeout + 2_000 : Number.POSITIVE_INFINITY,
       renewMs: options.renewMs ?? 5_000,
       stuckMs: options.stuckMs ?? 15_000,
     },
   );
   const database = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
   pools.set(database, pool);
+  // Kysely ends a pool that it has used itself.
+  const destroy = database.destroy.bind(database);
+  database.destroy = async () => {
+    await destroy();
+    await pool.end();
+  };
   return database;
 }
 
 /**
  * The same pool for what may take longer than a request should: its statements are ended by the server's own limit.
  * Of a transaction, which must be begun with this, the `begin` alone is held to the bound of requests.
+ * @param silenceMs for a statement that lifts the server's limit.
  */
-export function patient(database: Database): Database {
+export function patient(database: Database, silenceMs?: number): Database {
   const pool = pools.get(database);
   if (!pool) return database;
   const { options } = pool;
-  const connect = () => pool.connect(pool.limits.longSilenceMs);
+  const connect = () => pool.connect(silenceMs ?? pool.limits.longSilenceMs);
   const end = () => Promise.resolve();
   return new Kysely<DB>({ dialect: new PostgresDialect({ pool: { options, connect, end } }) });
 }
 
 const pools = new WeakMap<Database, WatchedPool>();
+
+/** The rows of a statement: straight from the pool, as Kysely's executor costs more than it does here, or in a transaction. */
+export async function rowsOf<Row>(database: Database, text: string, values: unknown[]): Promise<Row[]> {
+  const pool = database.isTransaction ? undefined : pools.get(database);
+  if (pool) return pool.query<Row>(text, values);
+  const { rows } = await database.executeQuery(CompiledQuery.raw(text, values));
+  return rows as Row[];
+}
 
 /** How the connections of an opened database are used now, and how many were given up so far. */
 export function poolUse(database: Database): WatchedPool['use'] & { discards: Discards } {
@@ -119,23 +145,44 @@ export function inTransaction<T>(
 }
 
 /**
- * Refuses servers that lack what the statements use: `returning old`, `uuidv7()` (PostgreSQL 18).
+ * Refuses servers that lack what the statements use: `returning old`, `uuidv7()` (PostgreSQL 18). Refuses tables that
+ * Citus has distributed, as it takes only some of the statements.
  * @throws an Error of one line, also when the server is out of reach.
  */
 export async function requireServer(database: Database): Promise<void> {
-  const major = Math.floor((await serverVersion(database)) / 10_000);
+  const { version, has_citus } = await lookAtServer(database);
+  const major = Math.floor(version / 10_000);
   if (major < 18)
     throw new Error(`PostgreSQL 18 or newer is required; DATABASE_URL points to version ${major}`);
+  const table = has_citus && (await findDistributed(database));
+  if (table)
+    throw new Error(`DATABASE_URL points to tables that Citus distributes, such as ${table}: unsupported`);
 }
 
-async function serverVersion(database: Database): Promise<number> {
-  const query = CompiledQuery.raw("select current_setting('server_version_num')::int as version");
+interface Server {
+  version: number;
+  has_citus: boolean;
+}
+
+async function lookAtServer(database: Database): Promise<Server> {
+  const query = CompiledQuery.raw(
+    `select current_setting('server_version_num')::int as version,
+       exists (select from pg_extension where extname = 'citus') as has_citus`,
+  );
   try {
     const { rows } = await database.executeQuery(query);
-    return (rows[0] as { version: number }).version;
+    return rows[0] as Server;
   } catch (cause) {
     throw new Error(`DATABASE_URL points to no usable database: ${(cause as Error).message}`, { cause });
   }
+}
+
+/** A table of ours that is not an ordinary one any more. */
+async function findDistributed(database: Database): Promise<string | undefined> {
+  const { rows } = await sql<{ table: string }>`
+    select relname as table from pg_dist_partition join pg_class on pg_class.oid = logicalrelid
+    where relnamespace = current_schema()::regnamespace order by 1 limit 1`.execute(database);
+  return rows[0]?.table;
 }
 
 function poolOf(database: Database): WatchedPool {

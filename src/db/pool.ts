@@ -1,7 +1,7 @@
 import pg from 'pg';
-import { WatchedClient } from './client.ts';
+import { WatchedClient, type WatchedClientConfig } from './client.ts';
 import { Diagnosis } from './diagnosis.ts';
-import { DatabaseUnavailable } from './unavailable.ts';
+import { DatabaseUnavailable, noteUndone } from './unavailable.ts';
 
 /*
  * A pool whose connections are in a known state. It looks at all of them ten times a second, so that a statement pays
@@ -31,6 +31,8 @@ export interface PoolLimits {
   stuckMs: number;
 }
 
+export type WatchedPoolConfig = Omit<pg.PoolConfig, 'Client'> & WatchedClientConfig;
+
 /** Why connections were given up, and how many. */
 export type Discards = Record<'silent' | 'unclean' | 'outdated', number>;
 
@@ -40,7 +42,7 @@ const tickMs = 100;
 export type LentClient = WatchedClient & Pick<pg.PoolClient, 'release'>;
 
 export class WatchedPool {
-  readonly options: pg.PoolConfig;
+  readonly options: WatchedPoolConfig;
   readonly limits: PoolLimits;
   /** The disk of the server was full, and no write has been tried since. */
   diskWasFull = false;
@@ -54,17 +56,17 @@ export class WatchedPool {
   #hasHeard = false;
   #hasFailed = false;
 
-  constructor(config: pg.PoolConfig, limits: PoolLimits) {
+  constructor(config: WatchedPoolConfig, limits: PoolLimits) {
     this.options = config;
     this.limits = limits;
-    this.#pool = new pg.Pool({ ...config, Client: WatchedClient });
+    this.#pool = new pg.Pool({ ...config, Client: WatchedClient as typeof pg.Client });
     this.diagnosis = new Diagnosis({
       patienceMs: limits.stuckMs,
       tryPool: () => this.#tryPool(),
       tryAnew: () => this.#tryAnew(),
     });
-    // A connection that dies is replaced by the pool, and what ran on it is rejected; but without a listener, on the
-    // pool for an idle one and on itself for one in use, it would end the process.
+    // A connection that dies is replaced by the pool, and what ran on it is rejected; but without a listener an idle
+    // one would end the process.
     this.#pool.on('error', () => {});
     this.#pool.on('connect', (client) => this.#add(client as unknown as WatchedClient));
     this.#pool.on('release', (_error, client) => this.#takeBack(client as unknown as WatchedClient));
@@ -87,6 +89,22 @@ export class WatchedPool {
     }
   }
 
+  /** The rows of one statement on any connection. */
+  async query<Row>(text: string, values: unknown[]): Promise<Row[]> {
+    const client = await this.connect();
+    try {
+      const { rows } = await client.query(text, values);
+      return rows as Row[];
+    } catch (error) {
+      // Class 08 is of the connection, and a proxy may have reported it.
+      const isReported = error instanceof pg.DatabaseError && !error.code?.startsWith('08');
+      if (isReported && !client.isComplete) noteUndone(error);
+      throw error;
+    } finally {
+      client.release();
+    }
+  }
+
   /** Replaces the connections that are not new anyway, as their server may not be the right one any more. */
   renew(): void {
     for (const client of this.#clients) {
@@ -96,7 +114,9 @@ export class WatchedPool {
     }
   }
 
+  /** Ends its connections; once more does nothing. */
   async end(): Promise<void> {
+    if (this.#pool.ending) return;
     await this.#pool.end();
     clearInterval(this.#timer);
   }
@@ -112,7 +132,6 @@ export class WatchedPool {
   }
 
   #add(client: WatchedClient): void {
-    client.on('error', () => {});
     client.once('end', () => this.#clients.delete(client));
     client.connection.on('errorMessage', ({ code }: { code?: string }) => this.#heed(client, code ?? ''));
     client.openedAt = this.#now;

@@ -1,30 +1,116 @@
-import { createCipheriv, createDecipheriv, createSecretKey, randomBytes } from 'node:crypto';
+/**
+ * Keeps secrets unreadable at rest. There may be several keys: the first one seals, and each of them opens, so that a
+ * new key can take the place of an old one while values of both are there.
+ *
+ * A sealed value names its key: mark (4 bytes), key id (4), nonce (24), tag (16), ciphertext; XAES-256-GCM, which also
+ * authenticates the first 8. The release before knows a form without a name alone: nonce (12), tag (16), ciphertext;
+ * AES-256-GCM. It is always opened. It is sealed in as long as `isNaming` says so: `sealing` in the database gives
+ * processes of that release the time to end.
+ */
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey, randomBytes } from 'node:crypto';
+import { createXaes, type Xaes } from './xaes.ts';
 
-/** Keeps secrets unreadable at rest. */
 export interface Seal {
-  close(secret: string): Buffer;
-  /** @throws when the bytes were sealed with another key or changed since. */
+  /** The ids of the keys, 8 hex digits each, which tell nothing of the key. The first one seals. */
+  readonly keyIds: string[];
+  /** What a value begins with that names the first key. */
+  readonly head: Buffer;
+  /** Whether values are sealed in the form that names its key. */
+  isNaming: boolean;
+  close(secret: string | Buffer): Buffer;
+  /** The secret as text. @throws UnknownKey, or an error when the bytes have changed since. */
   open(sealed: Buffer): string;
+  /** The same as bytes. */
+  openBytes(sealed: Buffer): Buffer;
 }
 
-/**
- * AES-256-GCM (NIST SP 800-38D): a sealed secret is nonce (12 bytes), tag (16 bytes), ciphertext.
- * @param bytes the key, 32 of them.
- */
-export function createSeal(bytes: Buffer): Seal {
-  // Imported once: from bytes, each use would import it again, which takes ten times as long as the cipher.
-  const key = createSecretKey(bytes);
-  return {
+/** A value was sealed by none of the keys there are. */
+export class UnknownKey extends Error {
+  constructor(sealed: Buffer) {
+    super(isNamed(sealed) ? `sealed with the key ${idOf(sealed)}` : 'sealed with another key');
+  }
+}
+
+/** @param keys 32 bytes each. The first one seals, each of them opens. */
+export function createSeal(...keys: [Buffer, ...Buffer[]]): Seal {
+  const ring = keys.map(sealingKey) as [SealingKey, ...SealingKey[]];
+  const [first] = ring;
+
+  // A value without a name begins with 12 random bytes, which may look like one.
+  function openBytes(sealed: Buffer): Buffer {
+    const named = isNamed(sealed) && ring.find(({ head }) => head.equals(headOf(sealed)));
+    const opened = named ? attempt(() => openNamed(named, sealed)) : undefined;
+    const found = opened ?? ring.map(({ key }) => attempt(() => openUnnamed(key, sealed))).find(Boolean);
+    if (found) return found;
+    if (named) throw new Error('sealed bytes have changed');
+    throw new UnknownKey(sealed);
+  }
+
+  const seal: Seal = {
+    keyIds: ring.map(({ head }) => idOf(head)),
+    head: first.head,
+    isNaming: true,
     close(secret) {
-      const nonce = randomBytes(12);
-      const cipher = createCipheriv('aes-256-gcm', key, nonce);
-      const text = Buffer.concat([cipher.update(secret, 'utf8'), cipher.final()]);
-      return Buffer.concat([nonce, cipher.getAuthTag(), text]);
+      const bytes = typeof secret === 'string' ? Buffer.from(secret) : secret;
+      return seal.isNaming ? closeNamed(first, bytes) : closeUnnamed(first.key, bytes);
     },
-    open(sealed) {
-      const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12));
-      decipher.setAuthTag(sealed.subarray(12, 28));
-      return decipher.update(sealed.subarray(28), undefined, 'utf8') + decipher.final('utf8');
-    },
+    open: (sealed) => openBytes(sealed).toString(),
+    openBytes,
   };
+  return seal;
+}
+
+interface SealingKey {
+  head: Buffer;
+  xaes: Xaes;
+  key: ReturnType<typeof createSecretKey>;
+}
+
+const mark = Buffer.from([0xa7, 0x4d, 0x4d, 0x01]);
+
+function sealingKey(bytes: Buffer): SealingKey {
+  const id = createHmac('sha256', bytes).update('menu-management-service key id').digest().subarray(0, 4);
+  return { head: Buffer.concat([mark, id]), xaes: createXaes(bytes), key: createSecretKey(bytes) };
+}
+
+function isNamed(sealed: Buffer): boolean {
+  return sealed.length >= 48 && sealed.subarray(0, 4).equals(mark);
+}
+
+function headOf(sealed: Buffer): Buffer {
+  return sealed.subarray(0, 8);
+}
+
+function idOf(sealed: Buffer): string {
+  return sealed.toString('hex', 4, 8);
+}
+
+function closeNamed({ head, xaes }: SealingKey, secret: Buffer): Buffer {
+  const nonce = randomBytes(24);
+  return Buffer.concat([head, nonce, xaes.encrypt(nonce, secret, head)]);
+}
+
+function openNamed({ head, xaes }: SealingKey, sealed: Buffer): Buffer {
+  return xaes.decrypt(sealed.subarray(8, 32), sealed.subarray(32), head);
+}
+
+function closeUnnamed(key: SealingKey['key'], secret: Buffer): Buffer {
+  const nonce = randomBytes(12);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce);
+  const text = Buffer.concat([cipher.update(secret), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), text]);
+}
+
+function openUnnamed(key: SealingKey['key'], sealed: Buffer): Buffer {
+  const decipher = createDecipheriv('aes-256-gcm', key, sealed.subarray(0, 12), { authTagLength: 16 });
+  decipher.setAuthTag(sealed.subarray(12, 28));
+  return Buffer.concat([decipher.update(sealed.subarray(28)), decipher.final()]);
+}
+
+function attempt<T>(open: () => T): T | undefined {
+  try {
+    return open();
+  } catch {
+    return undefined;
+  }
 }

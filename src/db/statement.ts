@@ -1,5 +1,5 @@
 import {
-  CompiledQuery,
+  type CompiledQuery,
   DummyDriver,
   Kysely,
   PostgresAdapter,
@@ -11,7 +11,7 @@ import {
   sql,
 } from 'kysely';
 import type { DB } from '../../generated/database.ts';
-import type { Database } from './database.ts';
+import { type Database, rowsOf } from './database.ts';
 import { nameStatement } from './statement-names.ts';
 
 /**
@@ -116,11 +116,8 @@ function compile<Values extends object>(name: string, write: (p: Param<Values>) 
 function execution<Values extends object, Row>({ name, text, parameters }: Compiled): Statement<Values, Row> {
   const order = parameters.map((parameter) => parameter.name as keyof Values);
   nameStatement(text, name);
-  return async (database, values) => {
-    const bound = order.map((name) => values[name]);
-    const { rows } = await database.executeQuery(CompiledQuery.raw(text, bound));
-    return rows as Row[];
-  };
+  const valuesOf = (values: Values) => order.map((name) => values[name]);
+  return (database, values) => rowsOf<Row>(database, text, valuesOf(values));
 }
 
 class Placeholder {

@@ -19,6 +19,21 @@ export function refusesWrites(thrown: unknown): boolean {
   return /^(25006|53100)$/.test((thrown as { code?: string }).code ?? '');
 }
 
+const undone = new WeakSet<object>();
+
+/**
+ * Whether an error says that its statement has certainly changed nothing: the server reported it, before it reported that
+ * the statement was complete. It commits only after that.
+ */
+export function isUndone(thrown: unknown): boolean {
+  return undone.has(thrown as object);
+}
+
+/** Notes that an error is of that kind. */
+export function noteUndone(error: object): void {
+  undone.add(error);
+}
+
 // Classes 08 (connection), 25 (state of the transaction, so another's), 28 and 3D000 (not let in), 53 (resources),
 // 57 (shutdown, time-out) and 58 (system); conflicts worth a retry; a prepared statement of another session.
 const sqlStates = /^(08|25|28|53|57|58)...$|^(3D000|26000|40001|40P01|55P03)$/;

@@ -1,11 +1,10 @@
-import { sql } from 'kysely';
-import { data, type Json } from '../db/json.ts';
+import { data } from '../db/json.ts';
 import { build, type Param, statement } from '../db/statement.ts';
 import { notFound } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { ok } from '../http/reply.ts';
 import { type Reach, reachOf, requireReach, withinReach } from '../records/reach.ts';
-import { parseEventId, type WebhookPayload } from './event.ts';
+import { parseEventId, toldPayload } from './event.ts';
 
 export async function getEvent({ database, params, caller }: Call<'getEvent'>): Promise<Reply<'getEvent'>> {
   const event_id = parseEventId(params.event_id);
@@ -17,6 +16,6 @@ export async function getEvent({ database, params, caller }: Call<'getEvent'>): 
 const selectEvent = statement('events.getEvent', (p: Param<{ event_id: string } & Reach>) =>
   build
     .selectFrom('event')
-    .select([withinReach(p, 'event').as('within_reach'), sql<Json<WebhookPayload>>`payload`.as('resource')])
+    .select([withinReach(p, 'event').as('within_reach'), toldPayload().as('resource')])
     .where('event_id', '=', p('event_id', 'uuid')),
 );

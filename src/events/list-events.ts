@@ -1,108 +1,151 @@
 import { type RawBuilder, sql } from 'kysely';
-import type { Database } from '../db/database.ts';
 import type { Json } from '../db/json.ts';
-import { build, filteredStatement, type Param, statement } from '../db/statement.ts';
-import { parameterError } from '../http/errors.ts';
+import { filteredStatement, type Param } from '../db/statement.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { type ListRow, page, readCursor } from '../http/pagination.ts';
+import { nextLink } from '../http/pagination.ts';
 import { ok } from '../http/reply.ts';
-import { type Reach, reachOf, withinReach } from '../records/reach.ts';
-import { ofTypes, parseEventId, type WebhookPayload } from './event.ts';
+import { reachOf } from '../records/reach.ts';
+import { type EventList, toldPayload, typesNamed, type WebhookPayload } from './event.ts';
+import { cursorAt, type Position, positionOfCursor, positionOfEvent } from './feed-position.ts';
 
 /*
- * The feed goes by the transaction that wrote an event, then by sequence. Neither shows in order: a transaction may
- * commit after ones that began later. So the feed ends before the oldest transaction that is still under way; what is
- * listed is complete, and nothing can appear behind a position that a reader has passed.
+ * A page goes through an index that holds nothing but what one filter lets through: of the menu, of the location, of
+ * each type. Where other filters remain, it examines a bounded number of events and may so find less than a page, or
+ * nothing. Each page says where it ended, so that a reader of what rarely happens advances.
  */
+
+const mostExamined = 5_000;
+const mostListed = 200;
 
 export async function listEvents(call: Call<'listEvents'>): Promise<Reply<'listEvents'>> {
   const { database, query, caller, url } = call;
   const reach = reachOf(caller);
-  const position = await positionOf(database, query, reach);
-  const { type, location_id, menu_id } = query;
-  const limit = (query.limit ?? 100) + 1;
+  const { cursor, after_event_id, limit = 100 } = query;
+  let from: Position = { epoch: 0, position: 0 };
+  if (cursor !== undefined) from = await positionOfCursor(database, cursor, reach.account_id);
+  else if (after_event_id !== undefined) from = await positionOfEvent(database, after_event_id, reach);
+  const filters = { ...query, type: query.type && typesNamed(query.type), granted: reach.location_ids };
   const rows = await selectEvents(database, {
+    ...narrowed(filters),
     account_id: reach.account_id,
-    granted: reach.location_ids ?? undefined,
-    type,
-    location_id,
-    menu_id,
-    ...position,
-    limit,
+    ...from,
+    limit: limit + 1,
   });
-  const { body, headers } = page(rows, { limit }, url);
-  return ok(body, headers);
-}
-
-interface Position {
-  transaction_id: string;
-  sequence: string;
+  return pageOf(rows, limit, url);
 }
 
 interface Filters {
-  /** The locations that the caller may act on; absent: all. */
-  granted?: number[] | undefined;
   type?: string[] | undefined;
   location_id?: number | undefined;
   menu_id?: number | undefined;
+  /** The locations that the caller may act on; absent: all. */
+  granted?: number[] | undefined;
+}
+
+/** A grant of one location is a filter by it. */
+function narrowed({
+  type,
+  location_id,
+  menu_id,
+  granted,
+}: Omit<Filters, 'granted'> & { granted: number[] | null }): Filters {
+  const [only] = granted ?? [];
+  if (granted?.length === 1 && (location_id ?? only) === only) return { type, menu_id, location_id: only };
+  return { type, location_id, menu_id, granted: granted ?? undefined };
 }
 
 type Values = Position & Filters & { account_id: number; limit: number };
 
+/** An event; or, behind them, how far this went. */
+interface Row extends Position {
+  /** Null in an empty feed. */
+  event_id: string | null;
+  resource: Json<WebhookPayload> | null;
+  /** Of the row behind the events: whether there may be more. */
+  is_cut: boolean;
+}
+
+function pageOf(rows: Row[], limit: number, url: string): Reply<'listEvents'> {
+  const [end] = rows.slice(-1);
+  const last = rows.length - 1 > limit ? rows[limit - 1] : end;
+  if (!end || !last) throw new Error('the statement gave no end');
+  const cursor = cursorAt(last);
+  const hasMore = last !== end || end.is_cut;
+  const list = rows.slice(0, Math.min(limit, rows.length - 1)).map(({ resource }) => resource);
+  const next = JSON.stringify(hasMore ? cursor : null);
+  const body = `{"data":[${list.join(',')}],"next_cursor":${next},"resume_cursor":"${cursor}"}`;
+  return ok(body as Json<EventList>, hasMore ? nextLink(url, cursor) : {});
+}
+
 const conditions: Record<keyof Filters, (p: Param<Required<Values>>) => RawBuilder<boolean>> = {
-  granted: (p) => sql`location_id = any (${p('granted', 'bigint[]')})`,
-  type: (p) => ofTypes(sql.ref('type'), p('type', 'text[]')),
-  location_id: (p) => sql`location_id = ${p('location_id', 'bigint')}`,
   menu_id: (p) => sql`menu_id = ${p('menu_id', 'bigint')}`,
+  location_id: (p) => sql`location_id = ${p('location_id', 'bigint')}`,
+  type: (p) => sql`type = any (${p('type', 'text[]')})`,
+  granted: (p) => sql`location_id = any (${p('granted', 'bigint[]')})`,
 };
 
-const selectEvents = filteredStatement<Values, ListRow<WebhookPayload>, keyof Filters>(
+const filters = ['menu_id', 'location_id', 'type', 'granted'] as const;
+
+const selectEvents = filteredStatement<Values, Row, keyof Filters>(
   'events.listEvents',
-  ['granted', 'type', 'location_id', 'menu_id'],
+  filters,
   (p, present) => {
-    const position = sql`(${p('transaction_id', 'xid8')}, ${p('sequence', 'bigint')})`;
-    return build
-      .selectFrom('event')
-      .select([
-        sql<string>`transaction_id || '.' || sequence`.as('id'),
-        sql<Json<WebhookPayload>>`payload`.as('resource'),
-      ])
-      .where('account_id', '=', p('account_id', 'bigint'))
-      .where(sql<boolean>`(transaction_id, sequence) > ${position}`)
-      .where(sql<boolean>`transaction_id < pg_snapshot_xmin(pg_current_snapshot())`)
-      .where((eb) => eb.and(present.map((filter) => conditions[filter](p))))
-      .orderBy('transaction_id')
-      .orderBy('sequence')
-      .limit(p('limit', 'bigint'));
+    const { stream, others } = streamOf(p, present);
+    const most = others.length > 0 ? mostExamined : mostListed + 1;
+    return sql<Row>`
+      with examined as (select * from (${stream(most)}) as stream order by epoch, position limit ${most}),
+      listed as (
+        select epoch, position, event_id from examined where ${sql.join([sql`true`, ...others], sql` and `)}
+        order by epoch, position limit ${p('limit', 'bigint')}
+      )
+      select epoch, position, event_id, false as is_cut, false as is_end, (
+        select ${toldPayload()} from event
+        where event.event_id = listed.event_id and event.account_id = ${p('account_id', 'bigint')}
+      ) as resource
+      from listed
+      union all
+      select coalesce(last.epoch, feed_end.epoch, 0), coalesce(last.position, feed_end.position, 0),
+        coalesce(last.event_id, feed_end.event_id), is_cut, true, null
+      from (select count(*) = ${most} as is_cut from examined) as examination
+      left join (select * from examined order by epoch desc, position desc limit 1) as last on is_cut
+      left join account_feed as feed_end on not is_cut and feed_end.account_id = ${p('account_id', 'bigint')}
+      order by is_end, epoch, position`;
   },
 );
 
-async function positionOf(
-  database: Database,
-  { cursor, after_event_id }: Call<'listEvents'>['query'],
-  reach: Reach,
-): Promise<Position> {
-  if (cursor !== undefined) {
-    const [transaction_id = '', sequence = ''] = readCursor(cursor, /^\d{1,20}\.\d{1,19}$/).split('.');
-    return { transaction_id, sequence };
-  }
-  if (after_event_id === undefined) return { transaction_id: '0', sequence: '0' };
-  const event_id = parseEventId(after_event_id);
-  const [found] = event_id === undefined ? [] : await selectPosition(database, { event_id, ...reach });
-  if (!found)
-    throw parameterError([
-      { field: 'after_event_id', code: 'not_found', message: 'does not exist or is no longer kept' },
-    ]);
-  return found;
+interface Stream {
+  /** The first of the events behind the position, as many as `most`, from an index that has them in order. */
+  stream: (most: number) => RawBuilder<unknown>;
+  /** What is still to be looked at in each of them. */
+  others: RawBuilder<boolean>[];
 }
 
-const selectPosition = statement('events.position', (p: Param<{ event_id: string } & Reach>) =>
-  build
-    .selectFrom('event')
-    .select([
-      sql<string>`transaction_id::text`.as('transaction_id'),
-      sql<string>`sequence::text`.as('sequence'),
-    ])
-    .where('event_id', '=', p('event_id', 'uuid'))
-    .where(withinReach(p, 'event')),
-);
+function streamOf(p: Param<Required<Values>>, present: readonly (keyof Filters)[]): Stream {
+  const own = sql`select epoch, position, event_id, type, location_id, menu_id from feed
+    where account_id = ${p('account_id', 'bigint')}`;
+  const at = sql`(${p('epoch', 'bigint')}, ${p('position', 'bigint')})`;
+  // The epochs of a feed go up with its positions, so what is behind a position is so without its epoch.
+  const inOrder = (condition: RawBuilder<unknown>) => (most: number) =>
+    sql`${own} and ${condition}
+    and position > coalesce((
+      select seen.position from feed as seen
+      where seen.account_id = ${p('account_id', 'bigint')} and (seen.epoch, seen.position) <= ${at}
+      order by seen.epoch desc, seen.position desc limit 1
+    ), 0)
+    order by position limit ${most}`;
+  const othersThan = (chosen?: keyof Filters) =>
+    present.filter((filter) => filter !== chosen).map((filter) => conditions[filter](p));
+  const single = (['menu_id', 'location_id'] as const).find((filter) => present.includes(filter));
+  if (single) return { stream: inOrder(conditions[single](p)), others: othersThan(single) };
+  if (present.length === 1 && present[0] === 'type') {
+    const ofType = inOrder(sql`feed.type = wanted.type`);
+    return {
+      stream: (most) => sql`
+        select one_type.* from unnest(${p('type', 'text[]')}) as wanted (type), lateral (${ofType(most)}) as one_type`,
+      others: [],
+    };
+  }
+  const all = (most: number) =>
+    sql`${own} and (epoch, position) > ${at} order by epoch, position limit ${most}`;
+  return { stream: all, others: othersThan() };
+}

@@ -1,4 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { OperationId } from '../../generated/operations.ts';
+import { isUnavailable } from '../db/unavailable.ts';
 import type { Caller } from './caller.ts';
 import { insufficientScope, unauthorized } from './errors.ts';
 import type { Limits } from './rate-limits.ts';
@@ -16,14 +18,25 @@ export interface Claims {
   sub: string;
   /** Its scopes, separated by spaces. */
   scope: string;
+  /** The generation of the client's tokens that it belongs to; absent: 0. */
+  gen?: number;
+  /** The token itself, a UUID. */
+  jti: string;
 }
 
 export interface AuthenticationParts {
-  /** The claims of the request's bearer token. @throws when there is none that this service issued */
+  /**
+   * The claims of the request's bearer token.
+   * @throws EndedToken when this service issued it for a time that is over; otherwise when there is none that it issued,
+   *   or it cannot tell
+   */
   verify: (request: FastifyRequest) => Promise<Claims>;
-  findCaller: (clientId: string, scope: string) => Promise<Caller | undefined>;
+  findCaller: (claims: Claims) => Promise<Caller | undefined>;
   limits: Limits;
 }
+
+/** A token that was valid once. */
+export class EndedToken extends Error {}
 
 /**
  * The first check of a secured operation, before anything of the request is parsed: token (401), rate
@@ -32,13 +45,14 @@ export interface AuthenticationParts {
  */
 export function authenticate(
   parts: AuthenticationParts,
-  operationId: string,
+  operationId: OperationId,
   alternatives: readonly (readonly Scope[])[],
 ): (request: FastifyRequest, reply: FastifyReply) => Promise<void> {
   return async (request, reply) => {
     const caller = await identify(request, parts);
-    if (!caller) {
-      await parts.limits.countFailedAuthentication(request);
+    if (typeof caller === 'string') {
+      // Whoever shows a token that this service issued guesses nothing, and has to learn that it needs another one.
+      if (caller === 'not issued here') await parts.limits.countFailure(request, { operationId });
       // RFC 6750, section 3.1: a request without a bearer token gets no error code.
       throw /^Bearer /i.test(request.headers.authorization ?? '')
         ? unauthorized('The access token is invalid or expired, or its client is disabled.', 'invalid_token')
@@ -55,12 +69,14 @@ export function authenticate(
 async function identify(
   request: FastifyRequest,
   { verify, findCaller }: AuthenticationParts,
-): Promise<Caller | undefined> {
+): Promise<Caller | 'ended' | 'not issued here'> {
   let claims: Claims;
   try {
     claims = await verify(request);
-  } catch {
-    return undefined;
+  } catch (error) {
+    // Without its database the process does not know the keys that others have created since.
+    if (isUnavailable(error)) throw error;
+    return error instanceof EndedToken ? 'ended' : 'not issued here';
   }
-  return findCaller(claims.sub, claims.scope);
+  return (await findCaller(claims)) ?? 'ended';
 }

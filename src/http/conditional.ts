@@ -10,6 +10,22 @@ export function isCurrent(ifNoneMatch: string | undefined, eTag: string): boolea
   );
 }
 
+/** A write whose versions get ETags. */
+export interface Stamped {
+  /** Random, so that an ETag names this write, and not one that gave the same number in another history. */
+  stamp: number;
+}
+
+/** 31 bits: two writes that gave one record the same version are taken for one with a chance of 1 in 2 × 10⁹. */
+export function newStamp(): number {
+  return Math.floor(Math.random() * 2 ** 31);
+}
+
+/** The middle of an ETag: what was counted, and the stamp of the write that counted last. */
+export function stamped(count: Expression<number>, stamp: Expression<number>): RawBuilder<string> {
+  return sql`${count} || '-' || to_hex(${stamp})`;
+}
+
 /** What the statement of a conditional write is asked for. */
 export interface IfMatch {
   /** The ETags that are accepted; null: whatever the state is. */
@@ -50,6 +66,7 @@ export async function requireWritten<Row>(
   throw preconditionFailed();
 }
 
-function entityTags(header: string): string[] {
+/** The tags that a conditional header names. */
+export function entityTags(header: string): string[] {
   return header.match(/(?:W\/)?"[^"]*"/g) ?? [];
 }

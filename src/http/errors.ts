@@ -108,6 +108,10 @@ export function uriTooLong(limit: number): ApiError {
   return new ApiError(414, 'URI Too Long', 'uri_too_long', `The URL may have at most ${limit} characters.`);
 }
 
+export function headersTooLarge(detail: string): ApiError {
+  return new ApiError(431, 'Request Header Fields Too Large', 'headers_too_large', detail);
+}
+
 export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   return new ApiError(
     415,
@@ -117,15 +121,37 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   );
 }
 
-/** As many errors as the contract's Error may hold. */
-export const listedErrors = 1000;
+/** As many errors as a response lists. */
+export const listedErrors = 100;
 
-/** @param count how many there are, when `errors` holds only some of them. */
-export function parameterError(errors: FieldError[], count = errors.length): ApiError {
+/** Collects errors, of which it keeps as many as tell that there are more than a response lists. */
+export class ErrorList implements Iterable<FieldError> {
+  readonly #kept: FieldError[] = [];
+
+  add(...errors: FieldError[]): void {
+    for (const error of errors) if (!this.isFull) this.#kept.push(error);
+  }
+
+  get isFull(): boolean {
+    return this.#kept.length > listedErrors;
+  }
+
+  get isEmpty(): boolean {
+    return this.#kept.length === 0;
+  }
+
+  [Symbol.iterator](): Iterator<FieldError> {
+    return this.#kept.values();
+  }
+}
+
+export function parameterError(errors: readonly FieldError[]): ApiError {
   const listed = errors.slice(0, listedErrors);
   const messages = listed.map((error) => `${error.field || 'body'} ${error.message}`).join('; ');
   const detail =
-    count > listed.length ? `The first ${listed.length} of ${count} errors: ${messages}` : messages;
+    errors.length > listed.length
+      ? `The first ${listed.length} errors; there are more: ${messages}`
+      : messages;
   return new ApiError(422, 'Parameter Error', 'parameter_error', detail.slice(0, 1000).toWellFormed(), {
     errors: listed,
   });
@@ -135,6 +161,28 @@ export function tooManyRequests(retryAfterSeconds: number): ApiError {
   return new ApiError(429, 'Too Many Requests', 'rate_limited', `Retry in ${retryAfterSeconds} s.`, {
     headers: { 'Retry-After': String(retryAfterSeconds) },
   });
+}
+
+/** As many calls of the operation as the client may have at a time are under way. */
+export function tooManyAtOnce(limit: number): ApiError {
+  return new ApiError(
+    429,
+    'Too Many Requests',
+    'concurrency_limited',
+    `At most ${limit} of these calls at a time. Retry when one has ended.`,
+    { headers: { 'Retry-After': '1' } },
+  );
+}
+
+/** The client has as many Idempotency-Keys as it may have; the oldest ends in so many seconds. */
+export function tooManyKeys(retryAfterSeconds: number): ApiError {
+  return new ApiError(
+    429,
+    'Too Many Requests',
+    'idempotency_keys_exhausted',
+    `Too many calls with an Idempotency-Key in 24 hours. The oldest key ends in ${retryAfterSeconds} s.`,
+    { headers: { 'Retry-After': String(retryAfterSeconds) } },
+  );
 }
 
 export function serviceUnavailable(): ApiError {
@@ -164,5 +212,16 @@ export class OAuthFailure extends Error {
 
   get status(): 400 | 401 {
     return this.error === 'invalid_client' ? 401 : 400;
+  }
+}
+
+/** The credentials of a client are missing or wrong: invalid_client of RFC 6749, section 5.2. */
+export class RefusedClient extends OAuthFailure {
+  /** The client that they name. */
+  readonly clientId: string | undefined;
+
+  constructor(description: string, clientId?: string) {
+    super('invalid_client', description);
+    this.clientId = clientId;
   }
 }

@@ -12,7 +12,7 @@ export type Call<Id extends keyof operations> = {
   query: Part<Id, 'query'>;
   headers: LowerCased<Part<Id, 'header'>>;
   body: RequestBody<operations[Id]>;
-  /** The body's media type, one of the documented ones. Where there are several, the handler validates the body. */
+  /** The body's media type, one of the documented ones. Where there are several, the handler reads the bytes. */
   bodyType: keyof RequestContent<operations[Id]>;
   caller: Caller;
   /** Of the response, by `Accept`; the first documented one where there is no choice. */
@@ -51,11 +51,13 @@ type Part<Id extends keyof operations, Name extends 'path' | 'query' | 'header'>
 // Node gives header names in lower case.
 type LowerCased<T> = { [K in keyof T as Lowercase<K & string>]: T[K] };
 
-type RequestBody<Operation> = Operation extends { requestBody: { content: infer Content } }
-  ? Content[keyof Content]
-  : Operation extends { requestBody?: { content: infer Content } }
-    ? Content[keyof Content] | undefined
-    : undefined;
+type RequestBody<Operation> = Operation extends { requestBody: { content: { 'text/csv': unknown } } }
+  ? Buffer
+  : Operation extends { requestBody: { content: infer Content } }
+    ? Content[keyof Content]
+    : Operation extends { requestBody?: { content: infer Content } }
+      ? Content[keyof Content] | undefined
+      : undefined;
 
 type RequestContent<Operation> = Operation extends { requestBody?: { content: infer Content } }
   ? Content
@@ -73,7 +75,7 @@ type Body<Response> = Response extends { content: infer C }
   ? {
       [M in keyof C]: M extends 'application/json'
         ? { mediaType?: never; body: C[M] | Json<C[M]> | EncodedJson<C[M]> }
-        : { mediaType: M; body: C[M] };
+        : { mediaType: M; body: C[M] | Buffer };
     }[keyof C]
   : { mediaType?: never; body: undefined };
 
@@ -84,6 +86,7 @@ type ServerHeaders =
   | 'RateLimit-Policy'
   | 'Idempotency-Replayed'
   | 'Vary'
+  | 'Content-Encoding'
   | 'Deprecation'
   | 'Sunset';
 

@@ -16,15 +16,9 @@ import type { Database } from '../db/database.ts';
 import type { Seal } from '../db/seal.ts';
 import { build, type Param, statement } from '../db/statement.ts';
 import { ApiError, idempotencyConflict, parameterError } from './errors.ts';
+import { type KeptResponses, lifetime } from './kept-responses.ts';
 import { refusal } from './problem.ts';
-
-export interface OperationResponse {
-  status: number;
-  headers: object;
-  /** Of the body; JSON when there is none. */
-  mediaType?: string;
-  body: unknown;
-}
+import { closeResponse, type OperationResponse, openResponse } from './stored-response.ts';
 
 /** Which repeats are the same call: those of one client, to one path, with one key. */
 interface CallKey {
@@ -41,9 +35,9 @@ export function keyedRequest(
   operationId: OperationId,
   { caller, headers, params, body }: FastifyRequest,
 ): KeyedRequest | undefined {
-  const { method, path } = operations[operationId];
+  const { method, path, writes } = operations[operationId];
   const key = headers['idempotency-key'];
-  if (method !== 'POST' || !caller || typeof key !== 'string') return undefined;
+  if (method !== 'POST' || !writes || !caller || typeof key !== 'string') return undefined;
   return {
     account_id: caller.accountId,
     client_id: caller.clientId,
@@ -57,14 +51,15 @@ export function keyedRequest(
 
 interface Parts {
   database: Database;
-  /** A response may hold a webhook's secret. */
   seal: Seal;
+  kept: KeptResponses;
 }
 
 /**
  * Performs the call, or gives the response that its first performance got.
  * @param perform does the work in the transaction that it is given.
- * @throws 409 while the first is under way, 422 when it had another body, and whatever the call throws.
+ * @throws 409 while the first is under way, 422 when it had another body, 429 when the client keeps too
+ *   many, and whatever the call throws.
  */
 export async function respondOnce(
   parts: Parts,
@@ -75,8 +70,9 @@ export async function respondOnce(
     const [stored] = await selectStored(parts.database, request);
     if (stored) {
       if (!stored.body_hash.equals(request.body_hash)) throw reused();
-      return replayed(JSON.parse(parts.seal.open(stored.sealed_answer)));
+      return openResponse(parts.seal, stored.sealed_answer);
     }
+    await parts.kept.requireRoom(parts.database, request.client_id);
     const outcome = await performAndStore(parts, request, perform);
     if (outcome instanceof ApiError) throw outcome;
     if (outcome) return outcome;
@@ -94,21 +90,25 @@ export async function removeOldKeys(database: Database, batch = 1000): Promise<n
 
 /** Undefined when another was faster: its response is there now, and nothing was done here. */
 async function performAndStore(
-  { database, seal }: Parts,
+  { database, seal, kept }: Parts,
   request: KeyedRequest,
   perform: (transaction: Database) => Promise<OperationResponse>,
 ): Promise<OperationResponse | ApiError | undefined> {
+  let bytes = 0;
   const work = database.transaction().execute(async (transaction) => {
     const [lock] = await tryLock(transaction, request);
     if (!lock?.obtained) throw idempotencyConflict();
     const outcome = await outcomeOf(transaction, () => perform(transaction));
-    const sealed_answer = seal.close(JSON.stringify(storedForm(outcome)));
+    const sealed_answer = await closeResponse(seal, outcome);
+    bytes = sealed_answer.length;
     const [inserted] = await store(transaction, { ...request, sealed_answer });
     if (!inserted) throw new Overtaken();
     return outcome;
   });
   try {
-    return await work;
+    const outcome = await work;
+    kept.added(request.client_id, bytes);
+    return outcome;
   } catch (error) {
     if (error instanceof Overtaken) return undefined;
     throw error;
@@ -133,30 +133,10 @@ async function outcomeOf(
   }
 }
 
-// As rows of earlier releases have it.
-type StoredForm = { answer: OperationResponse } | { refusal: Omit<ApiError, 'message'> & { detail: string } };
-
-function storedForm(outcome: OperationResponse | ApiError): StoredForm {
-  if (!(outcome instanceof ApiError)) return { answer: outcome };
-  return { refusal: { ...outcome, detail: outcome.message } };
-}
-
-function replayed(stored: StoredForm): OperationResponse {
-  const mark = { 'Idempotency-Replayed': 'true' };
-  if ('answer' in stored) return { ...stored.answer, headers: { ...stored.answer.headers, ...mark } };
-  const { status, title, code, detail, headers, errors } = stored.refusal;
-  throw new ApiError(status, title, code, detail, {
-    headers: { ...headers, ...mark },
-    ...(errors && { errors }),
-  });
-}
-
 function reused(): ApiError {
   const message = 'was sent before with a different body';
   return parameterError([{ field: 'idempotency-key', code: 'reused', message }]);
 }
-
-const lifetime = sql`interval '24 hours'`;
 
 const selectStored = statement('idempotency.select', (p: Param<CallKey>) =>
   build
@@ -187,6 +167,7 @@ const store = statement('idempotency.store', (p: Param<KeyedRequest & { sealed_a
       key: p('key', 'text'),
       body_hash: p('body_hash', 'bytea'),
       sealed_answer: p('sealed_answer', 'bytea'),
+      bytes: sql`octet_length(${p('sealed_answer', 'bytea')})`,
     })
     .onConflict((conflict) =>
       conflict
@@ -194,6 +175,7 @@ const store = statement('idempotency.store', (p: Param<KeyedRequest & { sealed_a
         .doUpdateSet((eb) => ({
           body_hash: eb.ref('excluded.body_hash'),
           sealed_answer: eb.ref('excluded.sealed_answer'),
+          bytes: eb.ref('excluded.bytes'),
           created_at: eb.ref('excluded.created_at'),
         }))
         .where('idempotency_key.created_at', '<=', sql<Date>`now() - ${lifetime}`),

@@ -1,5 +1,8 @@
+import { hash } from 'node:crypto';
 import type { Json } from '../db/json.ts';
+import { isCurrent } from './conditional.ts';
 import { parameterError } from './errors.ts';
+import { notModified, ok } from './reply.ts';
 
 /** What a list statement is asked for: the rows after `after` by id, one more than the page holds. */
 export interface PageRequest {
@@ -29,33 +32,62 @@ export function pageRequest(query: { limit?: number; cursor?: string }): PageReq
  * @throws 422 for one without this form, which no response has contained.
  */
 export function readCursor(cursor: string, form: RegExp): string {
-  const id = /^[A-Za-z0-9_-]{2,64}$/.test(cursor) ? Buffer.from(cursor, 'base64url').toString() : '';
+  const id = /^[A-Za-z0-9_-]{2,128}$/.test(cursor) ? Buffer.from(cursor, 'base64url').toString() : '';
   if (form.test(id)) return id;
   throw parameterError([{ field: 'cursor', code: 'cursor', message: 'is not a cursor of this list' }]);
 }
 
-/** `{"data": […], "next_cursor": …}` with its Link header (RFC 8288) when there is a next page. */
+/** What readCursor reads. */
+export function writeCursor(id: string | number): string {
+  return Buffer.from(String(id)).toString('base64url');
+}
+
+/**
+ * `{"data": […], "next_cursor": …}` with its Link header (RFC 8288) when there is a next page.
+ * @param cutAt the last id that was examined, where more may follow what was found.
+ */
 export function page<T>(
   rows: ListRow<T>[],
   { limit }: Pick<PageRequest, 'limit'>,
   url: string,
+  cutAt?: number | string,
 ): { body: Json<{ data: T[]; next_cursor: string | null }>; headers: { Link?: string } } {
   const shown = rows.slice(0, limit - 1);
   const last = rows.length === limit ? shown.at(-1) : undefined;
-  const cursor = last && Buffer.from(String(last.id)).toString('base64url');
+  const end = last?.id ?? cutAt;
+  const cursor = end === undefined ? undefined : writeCursor(end);
   const list = shown.map((row) => row.resource).join(',');
   return {
     body: `{"data":[${list}],"next_cursor":${JSON.stringify(cursor ?? null)}}` as Json<{
       data: T[];
       next_cursor: string | null;
     }>,
-    headers: cursor === undefined ? {} : { Link: `<${nextUrl(url, cursor)}>; rel="next"` },
+    headers: cursor === undefined ? {} : nextLink(url, cursor),
   };
 }
 
-function nextUrl(url: string, cursor: string): string {
+/**
+ * The page, or 304 when the client's copy is the same. Its ETag is a digest of the body, so that whatever can change what
+ * a page shows (a write, a time that has come, the grant of the client) changes it too.
+ * @param call the URL of the page, and what the client has of it.
+ * @param cutAt as for `page`.
+ */
+export function pageResponse<T>(
+  rows: ListRow<T>[],
+  request: Pick<PageRequest, 'limit'>,
+  { url, headers }: { url: string; headers: { 'if-none-match'?: string } },
+  cutAt?: number | string,
+) {
+  const { body, headers: link } = page(rows, request, url, cutAt);
+  const etag = `"${hash('sha256', body, 'base64url').slice(0, 24)}"`;
+  if (isCurrent(headers['if-none-match'], etag)) return notModified(etag);
+  return ok(body, { ...link, ETag: etag });
+}
+
+/** The Link header (RFC 8288) that leads from the URL of one page to the next. */
+export function nextLink(url: string, cursor: string): { Link: string } {
   const start = url.includes('?') ? url.indexOf('?') : url.length;
   const parameters = new URLSearchParams(url.slice(start + 1));
   parameters.set('cursor', cursor);
-  return `${url.slice(0, start)}?${parameters}`;
+  return { Link: `<${url.slice(0, start)}?${parameters}>; rel="next"` };
 }

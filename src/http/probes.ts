@@ -5,14 +5,16 @@ import { serviceUnavailable } from './errors.ts';
 
 /**
  * /health/live: the process can serve, or could if its database did; else 503, and only a restart helps.
- * /health/ready: it reaches the database, which takes writes; else 503.
+ * /health/ready: it reaches the database, which takes writes, and is not about to stop; else 503.
+ * @param leaving is aborted as soon as the process is told to stop.
  */
-export function registerHealth(app: FastifyInstance, database: Database): void {
+export function registerHealth(app: FastifyInstance, database: Database, leaving?: AbortSignal): void {
   app.get('/health/live', async (_request, reply) => {
     const state = databaseState(database);
     return reply.code(state === 'stuck' ? 503 : 200).send({ status: liveness[state] });
   });
-  app.get('/health/ready', async (request) => {
+  app.get('/health/ready', async (request, reply) => {
+    if (leaving?.aborted) return reply.code(503).send({ status: 'stopping' });
     try {
       await requireWritable(database);
     } catch (error) {

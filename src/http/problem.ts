@@ -7,6 +7,7 @@ import { isUnavailable, refusesWrites } from '../db/unavailable.ts';
 import {
   ApiError,
   badRequest,
+  headersTooLarge,
   internalError,
   OAuthFailure,
   parameterError,
@@ -18,14 +19,12 @@ import {
 /** Fastify's error handler: whatever was thrown becomes a response that reveals nothing internal. */
 export function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (thrown instanceof OAuthFailure) return sendOAuthFailure(thrown, reply);
-  let error = translate(thrown, request);
+  const error = translate(thrown, request);
   // Fastify runs no hooks for what it refuses while routing.
   reply.header('X-Request-Id', request.id);
   const operationId = request.routeOptions.config?.operationId;
-  if (error.status === 422 && operationId) {
-    if (operationId === 'issueToken') return sendOAuthFailure(asOAuthFailure(error), reply);
-    error = documented(error, operationId);
-  }
+  if (error.status === 422 && operationId && takesForm(operationId))
+    return sendOAuthFailure(asOAuthFailure(error), reply);
   if (error.status >= 500) request.log.error({ err: thrown }, error.message);
   else if (request.raw.errored) request.log.info('aborted by the client');
   return reply
@@ -67,12 +66,11 @@ export function refusedMediaType(request: FastifyRequest): ApiError {
   return unsupportedMediaType((operationId && operations[operationId].body?.mediaTypes) ?? []);
 }
 
-// A toggle has no 422; a header of it that is not valid is a bad request.
-function documented(error: ApiError, operationId: OperationId): ApiError {
-  return operations[operationId].statuses.includes(422) ? error : badRequest(error.message);
+// What takes a form is a token or revocation endpoint, and speaks RFC 6749, also of what its schema finds.
+function takesForm(operationId: OperationId): boolean {
+  return operations[operationId].body?.mediaTypes.includes('application/x-www-form-urlencoded') ?? false;
 }
 
-// The token endpoint speaks RFC 6749, also of what its schema finds.
 function asOAuthFailure({ errors = [], message }: ApiError): OAuthFailure {
   const otherGrant = errors.some(({ field, code }) => field === '/grant_type' && code === 'const');
   return new OAuthFailure(otherGrant ? 'unsupported_grant_type' : 'invalid_request', message);
@@ -121,33 +119,38 @@ const fastifyErrors: Record<string, (request: FastifyRequest) => ApiError> = {
     badRequest('The URL is not valid: a percent sign must be followed by two hex digits of UTF-8.'),
 };
 
-/** For errors of the HTTP parser, before there is a request: the response is written by hand. */
-export function sendParserError(
-  this: FastifyInstance,
-  error: Error & { code?: string },
-  socket: Socket,
-): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy(error);
-  const refused = parserErrors[error.code ?? ''] ?? badRequest('The request is not valid HTTP/1.1.');
-  const requestId = `req_${randomUUID()}`;
-  const body = JSON.stringify(problem(refused, requestId));
-  this.log.info(
-    { code: error.code, status: refused.status, reqId: requestId },
-    'request refused by the HTTP parser',
-  );
-  socket.end(
-    `HTTP/1.1 ${refused.status} ${refused.title}\r\nX-Request-Id: ${requestId}\r\nConnection: close\r\n` +
-      `Content-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-  );
+/**
+ * For errors of the HTTP parser, before there is a request: the response is written by hand.
+ * @param headersFor gives headers of its own to a response, by the bytes that could not be parsed, as far as known.
+ */
+export function parserErrorSender(headersFor: (packet: Buffer | undefined) => Record<string, string>) {
+  return function sendParserError(
+    this: FastifyInstance,
+    error: Error & { code?: string; rawPacket?: unknown },
+    socket: Socket,
+  ): void {
+    if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy(error);
+    const refused = parserErrors[error.code ?? ''] ?? badRequest('The request is not valid HTTP/1.1.');
+    const requestId = `req_${randomUUID()}`;
+    const body = JSON.stringify(problem(refused, requestId));
+    this.log.info(
+      { code: error.code, status: refused.status, reqId: requestId },
+      'request refused by the HTTP parser',
+    );
+    const headers = {
+      'X-Request-Id': requestId,
+      Connection: 'close',
+      ...headersFor(Buffer.isBuffer(error.rawPacket) ? error.rawPacket : undefined),
+      'Content-Type': 'application/problem+json',
+      'Content-Length': Buffer.byteLength(body),
+    };
+    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+    socket.end(`HTTP/1.1 ${refused.status} ${refused.title}\r\n${lines.join('')}\r\n${body}`);
+  };
 }
 
 const parserErrors: Record<string, ApiError> = {
-  HPE_HEADER_OVERFLOW: new ApiError(
-    431,
-    'Request Header Fields Too Large',
-    'headers_too_large',
-    'The request line and headers may have at most 16 KiB.',
-  ),
+  HPE_HEADER_OVERFLOW: headersTooLarge('The request line and headers may have at most 16 KiB.'),
   ERR_HTTP_REQUEST_TIMEOUT: new ApiError(
     408,
     'Request Timeout',

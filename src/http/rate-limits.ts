@@ -1,24 +1,45 @@
 import rateLimit, { type FastifyRateLimitStoreCtor } from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { operations } from '../../generated/operations.ts';
+import { type OperationId, operations } from '../../generated/operations.ts';
 import { tooManyRequests } from './errors.ts';
 import { SharedCounts } from './shared-counts.ts';
 
 export interface Limits {
   /** Counts a call of an authenticated client and states its quota in the response. @throws 429 */
   count(request: FastifyRequest, reply: FastifyReply, operationId: string): Promise<void>;
-  /** Counts a call of a public operation by address. @throws 429 */
-  countAddress(request: FastifyRequest, operationId: string): Promise<void>;
-  /** Counts a refused token by address. @throws 429 in place of the 401 */
-  countFailedAuthentication(request: FastifyRequest): Promise<void>;
+  /**
+   * Counts credentials that were looked at and found wrong, by the network they come from and by the client they name.
+   * @throws 429 in place of the refusal
+   */
+  countFailure(request: FastifyRequest, failure: Failure): Promise<void>;
+}
+
+export interface Failure {
+  operationId: OperationId;
+  /** The client whose secret was wrong, whether there is such a client or not. */
+  clientId?: string | undefined;
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The client that wrong credentials name. */
+    refusedClientId: string | null;
+  }
 }
 
 const minute = 60_000;
 const failuresPerMinute = 30;
+// Longer than any that there is; what is sent may be far longer.
+const longestClientId = 64;
 
 /**
  * One quota for all calls of a client, and one of its own for each operation with `x-rate-limit` in the contract.
- * Windows are fixed and start with the first call.
+ * Where that is by address, as for the token endpoint, failures alone are counted. Windows are fixed and start with
+ * the first call.
+ *
+ * Failures are counted after the credentials were compared, so nobody's failures keep out who has the right ones: a
+ * limit turns 401 into 429 and nothing else. What makes guessing hopeless is the length of the secrets.
+ * @param networkOf what stands for the sender of a request; see http/client-address.ts.
  * @param redisUrl where processes count together; without it, and while Redis is unavailable, each counts for itself.
  * @param countsShared is told at first, and whenever it changes, whether they do.
  */
@@ -26,25 +47,33 @@ export async function createLimits(
   app: FastifyInstance,
   {
     perMinute,
+    networkOf,
     redisUrl,
     countsShared = () => {},
   }: {
     perMinute: number;
+    networkOf: (request: FastifyRequest) => string;
     redisUrl?: string | undefined;
     countsShared?: ((are: boolean) => void) | undefined;
   },
 ): Promise<Limits> {
-  const store = redisUrl === undefined ? undefined : storeIn(app, redisUrl, countsShared);
-  await app.register(rateLimit, { global: false, ...(store && { store }) });
+  const counts =
+    redisUrl === undefined ? undefined : new SharedCounts(app, { url: redisUrl, observe: countsShared });
+  // Else the first calls of a process that has just started would be counted apart.
+  await counts?.tried;
+  await app.register(rateLimit, { global: false, ...(counts && { store: constructorOf(counts) }) });
+  app.decorateRequest('refusedClientId', null);
+  const keys = {
+    client: ({ caller }: FastifyRequest) => caller?.clientId,
+    address: networkOf,
+    refusedClient: ({ refusedClientId }: FastifyRequest) => refusedClientId,
+  };
   // The name is part of the key, since Redis keeps all of them in one space.
-  const limit = (name: string, max: number, timeWindow: number, per: 'client' | 'address') =>
-    app.createRateLimit({
-      max,
-      timeWindow,
-      keyGenerator: ({ caller, ip }) => `${name}:${per === 'client' ? caller?.clientId : ip}`,
-    });
+  const limit = (name: string, max: number, timeWindow: number, per: keyof typeof keys) =>
+    app.createRateLimit({ max, timeWindow, keyGenerator: (request) => `${name}:${keys[per](request)}` });
   const clients = limit('default', perMinute, minute, 'client');
   const failures = limit('failed-authentication', failuresPerMinute, minute, 'address');
+  const failuresOfClients = limit('failed-client', failuresPerMinute, minute, 'refusedClient');
   const ofOperations = new Map<string, ReturnType<typeof limit>>();
   for (const [id, { rateLimit }] of Object.entries(operations)) {
     if (!rateLimit) continue;
@@ -60,23 +89,24 @@ export async function createLimits(
       const name = own ? operationId : 'default';
       reply.header('RateLimit-Policy', `"${name}";q=${quota.max};w=${quota.timeWindow / 1000}`);
       reply.header('RateLimit', `"${name}";r=${quota.remaining};t=${quota.ttlInSeconds}`);
-      if (quota.isExceeded) throw tooManyRequests(Math.max(1, quota.ttlInSeconds));
+      refuseExceeded(quota);
     },
-    async countAddress(request, operationId) {
-      const quota = await ofOperations.get(operationId)?.(request);
-      if (quota && !quota.isAllowed && quota.isExceeded)
-        throw tooManyRequests(Math.max(1, quota.ttlInSeconds));
-    },
-    async countFailedAuthentication(request) {
-      const quota = await failures(request);
-      if (!quota.isAllowed && quota.isExceeded) throw tooManyRequests(Math.max(1, quota.ttlInSeconds));
+    async countFailure(request, { operationId, clientId }) {
+      refuseExceeded(await (ofOperations.get(operationId) ?? failures)(request));
+      if (clientId === undefined) return;
+      // Only now, so that an address adds few names to those that are counted.
+      request.refusedClientId = clientId.slice(0, longestClientId);
+      refuseExceeded(await failuresOfClients(request));
     },
   };
 }
 
+function refuseExceeded(quota: Awaited<ReturnType<ReturnType<FastifyInstance['createRateLimit']>>>): void {
+  if (!quota.isAllowed && quota.isExceeded) throw tooManyRequests(Math.max(1, quota.ttlInSeconds));
+}
+
 // The plugin makes its store itself; a constructor that returns an object makes that one.
-function storeIn(app: FastifyInstance, url: string, observe: (isShared: boolean) => void) {
-  const counts = new SharedCounts(app, { url, observe });
+function constructorOf(counts: SharedCounts): FastifyRateLimitStoreCtor {
   return function Store() {
     return counts;
   } as unknown as FastifyRateLimitStoreCtor;

@@ -12,10 +12,10 @@ interface Ok<B, H> {
   body: B;
 }
 
-/** 200 with a body that is not JSON. */
+/** 200 with a body that is not JSON; a Buffer has it in UTF-8. */
 export function okAs<const M extends string, H extends object = Record<never, never>>(
   mediaType: M,
-  body: string,
+  body: string | Buffer,
   headers: H = {} as H,
 ) {
   return { status: 200 as const, headers, mediaType, body };

@@ -1,12 +1,22 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
-import { type ApiError, badRequest, methodNotAllowed, notFound, uriTooLong } from './errors.ts';
+import {
+  type ApiError,
+  badRequest,
+  headersTooLarge,
+  methodNotAllowed,
+  notFound,
+  uriTooLong,
+} from './errors.ts';
 
 /** Longest path and query in characters; RFC 9110, section 4.1 asks for 8000 octets at least. */
 const maxUrlLength = 8192;
 
+/** Longest list of ETags in characters, as the contract has it; all headers together may have twice as many. */
+const maxETagsLength = 8192;
+
 /**
  * Refuses what no route serves, before anything else of the request is looked at: an unknown path (404), another
- * method of a known one (405 with Allow), a URL that is too long (414). To be called before routes are registered.
+ * method of a known one (405 with Allow), a URL or a list of ETags that is too long (414, 431). To be called before routes are registered.
  */
 export function refuseUnrouted(app: FastifyInstance): void {
   const served = new Map<string, Set<string>>();
@@ -19,10 +29,13 @@ export function refuseUnrouted(app: FastifyInstance): void {
   // In a hook, since Fastify reads and parses the body before it calls the handler below.
   app.addHook('onRequest', async (request) => {
     if (request.url.length > maxUrlLength) throw uriTooLong(maxUrlLength);
+    const { 'if-match': ifMatch = '', 'if-none-match': ifNoneMatch = '' } = request.headers;
+    if (Math.max(ifMatch.length, ifNoneMatch.length) > maxETagsLength)
+      throw headersTooLarge(`If-Match and If-None-Match may have at most ${maxETagsLength} characters.`);
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
       throw badRequest('HTTP/1.1 requires the Host header.');
     }
-    if (request.is404) throw refusal(request, served);
+    if (request.is404 || request.routeOptions.url === '*') throw refusal(request, served);
   });
   // Reached by routes that pass a request on, such as that of the static files.
   app.setNotFoundHandler((request) => {

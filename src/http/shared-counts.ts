@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
-import { Redis } from 'ioredis';
+import type { Redis } from 'ioredis';
+import { openRedis } from '../db/redis.ts';
 
 /*
  * Counts that processes keep together in Redis. A call never waits for it longer than a tenth of a second: while
@@ -20,8 +21,8 @@ interface Count {
 
 type Callback = (error: Error | null, count?: Count) => void;
 
-const patienceMs = 100;
 const probeMs = 1_000;
+const mostOwn = 10_000;
 
 /** A store for @fastify/rate-limit. */
 export class SharedCounts {
@@ -32,18 +33,14 @@ export class SharedCounts {
   #isShared = false;
   #isProbing = false;
   #hasComplained = false;
+  readonly #tried = Promise.withResolvers<void>();
+  /** Resolves as soon as it is known, within about a second, whether Redis can be used. */
+  readonly tried = this.#tried.promise;
 
   constructor(app: FastifyInstance, { url, observe }: SharedCountsOptions) {
     this.#log = app.log;
     this.#observe = observe;
-    this.#redis = new Redis(url, {
-      connectTimeout: 1_000,
-      commandTimeout: patienceMs,
-      // A connection that has gone dark is made anew.
-      socketTimeout: 5_000,
-      maxRetriesPerRequest: 0,
-      enableOfflineQueue: false,
-    });
+    this.#redis = openRedis(url);
     this.#redis.on('error', (error) => this.#lose(error));
     this.#redis.on('ready', () => void this.#probe());
     const probing = setInterval(() => this.#isShared || void this.#probe(), probeMs).unref();
@@ -95,6 +92,7 @@ export class SharedCounts {
     this.#hasComplained = true;
     if (this.#isShared) this.#observe(false);
     this.#isShared = false;
+    this.#tried.resolve();
   }
 
   #find(): void {
@@ -104,13 +102,17 @@ export class SharedCounts {
     this.#isShared = true;
     this.#own = new Map();
     this.#observe(true);
+    this.#tried.resolve();
   }
 
   #countHere(key: string, windowMs: number): Count {
     const now = performance.now();
-    if (this.#own.size > 10_000) this.#own = new Map([...this.#own].filter(([, { until }]) => until > now));
     let counted = this.#own.get(key);
     if (!counted || counted.until <= now) {
+      this.#own.delete(key);
+      // A flood from many addresses costs the oldest count, not a walk over all of them.
+      const [oldest] = this.#own.keys();
+      if (oldest !== undefined && this.#own.size >= mostOwn) this.#own.delete(oldest);
       counted = { current: 0, until: now + windowMs };
       this.#own.set(key, counted);
     }

@@ -1,11 +1,10 @@
 import { data } from '../db/json.ts';
-import { build, type Param, statement } from '../db/statement.ts';
 import { isCurrent } from '../http/conditional.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { notModified, ok } from '../http/reply.ts';
-import { requireReach, withinReach } from '../records/reach.ts';
-import { isAtPath } from '../records/record-kind.ts';
-import { type ItemKey, itemETag, itemJson, itemKey, items } from './item.ts';
+import { requireReach } from '../records/reach.ts';
+import { sharedRead } from '../records/shared-read.ts';
+import { itemJson, itemKey, items } from './item.ts';
 
 export async function getItem({
   database,
@@ -19,9 +18,4 @@ export async function getItem({
   return ok(data(row.resource), { ETag: row.etag });
 }
 
-const selectItem = statement('items.getItem', (p: Param<ItemKey>) =>
-  build
-    .selectFrom('item')
-    .select([withinReach(p, 'item').as('within_reach'), itemETag().as('etag'), itemJson().as('resource')])
-    .where(isAtPath(items, p)),
-);
+const selectItem = sharedRead('items.getItem', items, { etag: items.eTag(), resource: itemJson() });

@@ -1,11 +1,15 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
 import { columns, type Json, jsonObject, rfc3339, spacedDateTime } from '../db/json.ts';
+import { shownHours } from '../hours/hours.ts';
 import type { Caller } from '../http/caller.ts';
 import { type ApiError, parameterError } from '../http/errors.ts';
+import { describingFields, notedAbsence, seenAvailability, switchedETag } from '../records/absence.ts';
+import type { SwitchedKind } from '../records/availability-rows.ts';
 import { externalIdTaken } from '../records/constraints.ts';
 import { type Reach, reachOf } from '../records/reach.ts';
 import { type RecordKind, requireRecord } from '../records/record-kind.ts';
+import { previousOfUpdate, updateEventTypes } from '../records/switches.ts';
 import type { FieldTypes } from '../records/update.ts';
 
 export type Item = components['schemas']['Item'];
@@ -33,13 +37,11 @@ export const itemFields = {
   unavailable_until: 'timestamptz',
   sort_order: 'integer',
   external_id: 'text',
-} as const satisfies FieldTypes<components['schemas']['ItemUpdate']>;
+  hours: 'jsonb',
+} as const satisfies FieldTypes<Omit<components['schemas']['ItemUpdate'], 'restore'>>;
 
-/** The fields that say whether the item can be had now; the others describe it. */
-export const availabilityFields: readonly string[] = ['is_available', 'unavailable_until'];
-export const describingFields = Object.keys(itemFields).filter(
-  (field) => !availabilityFields.includes(field),
-);
+/** Items that a menu may have; imports and reorders take no more. */
+export const itemLimit = 10_000;
 
 /** What a new item is where nothing is said; without a place it comes after the last of its category. */
 export const itemDefaults = {
@@ -50,6 +52,7 @@ export const itemDefaults = {
   unavailable_until: null,
   sort_order: null,
   external_id: null,
+  hours: null,
 };
 
 /** The fields of a row of `item`, with its availability as it is stored, which is what the last event said. */
@@ -65,10 +68,12 @@ function storedItem(row: string) {
     photo_url: item.photo_url,
     allergens: item.allergens,
     dietary_tags: item.dietary_tags,
+    modifier_groups: sql<Json<Item['modifier_groups']>>`${item.modifier_groups}`,
     is_available: item.is_available,
     sort_order: item.sort_order,
     created: spacedDateTime(item.created_at),
     external_id: item.external_id,
+    hours: shownHours(item.hours),
     unavailable_until: rfc3339(item.unavailable_until),
     updated_at: rfc3339(item.updated_at),
     version: item.version,
@@ -80,46 +85,38 @@ function storedItem(row: string) {
  * worker has written so.
  */
 export function shownItem(row = 'item') {
-  return {
-    ...storedItem(row),
-    is_available: isAvailable(row),
-    unavailable_until: rfc3339(pendingReturn(row)),
-  };
+  const { updated_at, version, ...fields } = storedItem(row);
+  return { ...fields, ...seenAvailability(row), ...notedAbsence(row), updated_at, version };
 }
 
 export function itemJson(row = 'item'): RawBuilder<Json<Item>> {
   return jsonObject<Item>(shownItem(row));
 }
 
-export function storedItemJson(row = 'item'): RawBuilder<Json<Item>> {
-  return jsonObject<Item>(storedItem(row));
+/** What events compare: the item as it is stored, without what goes with the switch. */
+export function storedItemJson(row: string): RawBuilder<Json<ComparedItem>> {
+  return jsonObject<ComparedItem>(storedItem(row));
 }
 
-/** Whether the item is available at this moment. */
-export function isAvailable(row = 'item'): RawBuilder<boolean> {
-  return sql`(${columns('item', row).is_available} or ${hasReturned(row)})`;
-}
+type ComparedItem = Omit<Item, keyof ReturnType<typeof notedAbsence>>;
 
-/** Whether the time of the item's absence is over. */
-export function hasReturned(row = 'item'): RawBuilder<boolean> {
-  return sql`coalesce(${columns('item', row).unavailable_until} <= now(), false)`;
-}
+/** The events of an update that may change any field, and what they say of before. */
+export const itemEventTypes = updateEventTypes('item', describingFields(itemFields));
+export const previousOfItem = previousOfUpdate(storedItem);
 
-/** When the item returns, if that is yet to come. */
-export function pendingReturn(row = 'item'): RawBuilder<Date | null> {
-  return sql`case when not ${hasReturned(row)} then ${columns('item', row).unavailable_until} end`;
-}
-
-/** The ETag of an item, quotes included. */
-export function itemETag(row = 'item'): RawBuilder<string> {
-  return sql`'"' || ${columns('item', row).version} || case when ${hasReturned(row)} then '-restored' else '' end || '"'`;
-}
+/** Items, as calls that switch many at once know them. */
+export const switchedItems: SwitchedKind<'item', Item> = {
+  table: 'item',
+  rows: 'items',
+  json: itemJson,
+  previous: previousOfItem,
+};
 
 export const items: RecordKind<ItemKey, Item> = {
   table: 'item',
   path: ['item_id', 'menu_id'],
   json: itemJson,
-  eTag: itemETag,
+  eTag: (row = 'item') => switchedETag(row),
   constraints: {
     item_external_id: externalIdTaken,
     item_category: notInMenu,

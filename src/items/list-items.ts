@@ -1,21 +1,22 @@
 import { type RawBuilder, sql } from 'kysely';
 import { build, filteredStatement, type Param } from '../db/statement.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { type ListRow, type PageRequest, page, pageRequest } from '../http/pagination.ts';
-import { ok } from '../http/reply.ts';
+import { type ListRow, type PageRequest, pageRequest, pageResponse } from '../http/pagination.ts';
+import { isAvailable } from '../records/absence.ts';
 import { type MenuKey, requireMenu } from '../records/menu-reach.ts';
 import { reachOf, withinReach } from '../records/reach.ts';
-import { type Item, isAvailable, itemJson } from './item.ts';
+import { isUpdatedSince } from '../records/updated-since.ts';
+import { type Item, itemJson } from './item.ts';
+import { mentions } from './search.ts';
 
 export async function listItems(call: Call<'listItems'>): Promise<Reply<'listItems'>> {
-  const { database, params, query, caller, url } = call;
+  const { database, params, query, caller } = call;
   const wanted = pageRequest(query);
   const key = { ...params, ...reachOf(caller) };
   const rows = await selectItems(database, { ...query, ...key, ...wanted });
   // Only an empty page needs to know why.
   if (rows.length === 0) await requireMenu(database, key);
-  const { body, headers } = page(rows, wanted, url);
-  return ok(body, headers);
+  return pageResponse(rows, wanted, call);
 }
 
 type Query = Omit<Call<'listItems'>['query'], 'limit' | 'cursor'>;
@@ -24,12 +25,12 @@ type Values = MenuKey & PageRequest & Query;
 
 const conditions: Record<Filter, (p: Param<Required<Values>>) => RawBuilder<boolean>> = {
   category_id: (p) => sql`category_id = ${p('category_id', 'bigint')}`,
-  is_available: (p) => sql`${isAvailable()} = ${p('is_available', 'boolean')}`,
+  is_available: (p) => sql`${isAvailable('item')} = ${p('is_available', 'boolean')}`,
   dietary_tag: (p) => sql`dietary_tags @> ${p('dietary_tag', 'text[]')}`,
   allergen_free: (p) => declaredFreeOf(p('allergen_free', 'text[]')),
   external_id: (p) => sql`external_id = ${p('external_id', 'text')}`,
-  updated_since: (p) => sql`updated_at >= ${p('updated_since', 'timestamptz')}`,
-  q: (p) => matches(p('q', 'text')),
+  updated_since: isUpdatedSince,
+  q: (p) => mentions(p('q', 'text')),
 };
 
 const selectItems = filteredStatement<Values, ListRow<Item>, Filter>(
@@ -52,11 +53,4 @@ function declaredFreeOf(allergens: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql`(allergens <> '{}' and not exists (
     select from unnest(allergens) as declared, unnest(${allergens}) as avoided
     where btrim(search_text(declared)) = btrim(search_text(avoided))))`;
-}
-
-// The index is of both texts in one, where a match could begin in the name and end in the description.
-function matches(q: RawBuilder<unknown>): RawBuilder<boolean> {
-  const pattern = sql`'%' || regexp_replace(search_text(${q}), '([\\\\%_])', '\\\\\\1', 'g') || '%'`;
-  return sql`(search_text(name || ' ' || description) like ${pattern}
-    and (search_text(name) like ${pattern} or search_text(description) like ${pattern}))`;
 }

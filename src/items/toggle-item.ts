@@ -1,43 +1,45 @@
 import { sql } from 'kysely';
-import { type AnyJson, data, jsonObject, rfc3339 } from '../db/json.ts';
+import { data } from '../db/json.ts';
 import { build, type Param } from '../db/statement.ts';
 import { acceptedETags, eTagMatches, type IfMatch, requireWritten } from '../http/conditional.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { ok } from '../http/reply.ts';
+import { isAvailable } from '../records/absence.ts';
 import { isReachable } from '../records/record-kind.ts';
-import { change, type Written, write } from '../records/write.ts';
-import { hasReturned, type ItemKey, isAvailable, itemETag, itemKey, items, requireItem } from './item.ts';
+import { absenceNotes, previousOfToggle, type Switching } from '../records/switches.ts';
+import { change, raised, type Written, write, written } from '../records/write.ts';
+import { type ItemKey, itemKey, items, requireItem } from './item.ts';
+import { sharedToggle } from './shared-toggle.ts';
 
 /** Flips what the item's readers see at this moment, in one statement with its event. */
 export async function toggleItem(call: Call<'toggleItem'>): Promise<Reply<'toggleItem'>> {
   const { database, params, caller, headers, requestId } = call;
   const key = itemKey(params, caller);
   const if_match = acceptedETags(headers['if-match']);
-  const toggled = await toggle(database, { ...key, if_match, request_id: requestId });
+  const values = { ...key, if_match, client_id: caller.clientId, ...written(requestId) };
+  const toggled = await (if_match ? toggle : toggleShared)(database, values);
   const { etag, resource } = await requireWritten(toggled, () => requireItem(database, key));
   return ok(data(resource), { ETag: etag });
 }
 
-// A planned return that is given up belongs to what was changed.
-const previous = sql<AnyJson>`case
-  when old.unavailable_until is null or ${hasReturned('old')}
-  then ${jsonObject({ is_available: isAvailable('old') })}
-  else ${jsonObject({ is_available: isAvailable('old'), unavailable_until: rfc3339(sql<Date>`old.unavailable_until`) })}
-  end`;
-
 const toggle = write(
   'items.toggleItem',
-  (p: Param<ItemKey & IfMatch & Written>) =>
+  (p: Param<ItemKey & IfMatch & Written & Switching>) =>
     build
       .updateTable('item')
       .set({
-        is_available: sql`not ${isAvailable()}`,
+        is_available: sql`not ${isAvailable('item')}`,
         unavailable_until: null,
-        version: sql`item.version + 1`,
-        updated_at: sql`clock_timestamp()`,
+        ...absenceNotes(p, 'item', sql`not ${isAvailable('item')}`),
+        ...raised(p, 'item'),
       })
       .where(isReachable(items, p))
-      .where(eTagMatches(p, itemETag()))
-      .returning([...change(items, 'item.toggled', { previous }), itemETag('new').as('etag')]),
+      .where(eTagMatches(p, items.eTag()))
+      .returning([
+        ...change(items, 'item.toggled', { previous: previousOfToggle }),
+        items.eTag('new').as('etag'),
+      ]),
   ['etag', 'resource'],
 );
+
+const toggleShared = sharedToggle(toggle);

@@ -2,69 +2,73 @@ import { sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
 import { data } from '../db/json.ts';
 import type { Param } from '../db/statement.ts';
-import { insufficientScope } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { ok } from '../http/reply.ts';
+import { priceUpdate } from '../locations/price-update.ts';
+import { requireScopeFor } from '../records/absence.ts';
+import { absenceNotes, isOnAfter, nextAvailability, type Switching } from '../records/switches.ts';
 import { type Fields, isPresent, type NextValues, partialUpdate } from '../records/update.ts';
-import { itemEventTypes, previousFields, requireSensibleAbsence } from './availability.ts';
+import { sensible } from './availability.ts';
 import {
-  availabilityFields,
-  hasReturned,
   type Item,
   type ItemKey,
+  itemEventTypes,
   itemFields,
   itemKey,
   items,
-  pendingReturn,
+  previousOfItem,
   requireItem,
 } from './item.ts';
+import { withReturn } from './planned-return.ts';
+import { searchColumns } from './search.ts';
 
-type ItemUpdate = components['schemas']['ItemUpdate'];
+type ItemUpdate = Omit<components['schemas']['ItemUpdate'], 'restore'>;
 
 /** Changes the fields present in the body, in one statement with its events. */
 export async function updateItem(call: Call<'updateItem'>): Promise<Reply<'updateItem'>> {
-  const { params, body, caller } = call;
-  requireScope(call);
-  requireSensibleAbsence(body);
-  const { etag, resource } = await update(call, itemKey(params, caller), body);
+  const { params, caller } = call;
+  requireScopeFor(call.body, caller);
+  const key = { ...itemKey(params, caller), client_id: caller.clientId };
+  const body = await withReturn(call.database, key, sensible(call.body));
+  const { etag, resource } = await update(call, key, body);
   return ok(data(resource), { ETag: etag });
 }
 
-// The contract lets availability:write do this call; a schema cannot say for which bodies.
-function requireScope({ caller, body }: Call<'updateItem'>): void {
-  const describes = Object.keys(body).some((field) => !availabilityFields.includes(field));
-  if (describes && !caller.scopes.has('menus:write')) throw insufficientScope(['menus:write']);
-}
+const price = priceUpdate(items);
 
-const update = partialUpdate<ItemKey, ItemUpdate, Item>({
+const update = partialUpdate<ItemKey & Switching, ItemUpdate, Item>({
   name: 'items.updateItem',
   kind: items,
   fields: itemFields,
   require: requireItem,
-  eventTypes: itemEventTypes(),
-  previous: previousFields(),
-  next: nextAvailability,
-  assign: lockedCategory,
+  eventTypes: itemEventTypes,
+  previous: previousOfItem,
+  next: (p) => nextAvailability(p, 'item'),
+  assign: (p) => ({
+    ...lockedCategory(p),
+    ...absenceNotes(p, 'item', isOnAfter(p, 'item')),
+    price: price.assigned(p),
+    ...searchable(p),
+  }),
+  terms: price.terms,
 });
 
-/** What becomes of the availability, where each field depends on the other. */
-function nextAvailability(p: Param<ItemKey & Fields<ItemUpdate>>): NextValues {
-  const until = p('unavailable_until', 'timestamptz');
-  // A later change of the availability ends an earlier "until".
-  const is_available = sql<boolean>`case
-    when ${isPresent(p, 'is_available')} then ${p('is_available', 'boolean')}
-    when ${until} is not null then false
-    else item.is_available or ${hasReturned()} end`;
-  const unavailable_until = sql`case
-    when ${is_available} then null
-    when ${isPresent(p, 'unavailable_until')} then ${until}
-    else ${pendingReturn()} end`;
-  return { is_available, unavailable_until };
+function searchable(p: Param<Values>): NextValues {
+  const text = (field: 'name' | 'description') =>
+    sql`case when ${isPresent(p, field)} then ${p(field, itemFields[field])} else ${sql.ref(`item.${field}`)} end`;
+  const made = Object.entries(searchColumns(text('name'), text('description'))).map(([column, value]) => [
+    column,
+    sql`case when ${isPresent(p, 'name')} or ${isPresent(p, 'description')}
+      then ${value} else ${sql.ref(`item.${column}`)} end`,
+  ]);
+  return Object.fromEntries(made);
 }
+
+type Values = ItemKey & Fields<ItemUpdate>;
 
 // The new category is locked here, before the item, as every write locks. By its foreign key it would be locked last,
 // after the menu.
-function lockedCategory(p: Param<ItemKey & Fields<ItemUpdate>>): NextValues {
+function lockedCategory(p: Param<Values>): NextValues {
   const category_id = sql`case when ${isPresent(p, 'category_id')} then coalesce(
     (select category_id from category
       where category_id = ${p('category_id', 'bigint')} and menu_id = ${p('menu_id', 'bigint')}

@@ -1,7 +1,9 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
 import { columns, type Json, jsonObject, rfc3339, spacedDateTime } from '../db/json.ts';
+import { shownHours } from '../hours/hours.ts';
 import type { Caller } from '../http/caller.ts';
+import { stamped } from '../http/conditional.ts';
 import { ApiError } from '../http/errors.ts';
 import { externalIdTaken } from '../records/constraints.ts';
 import { type Reach, reachOf } from '../records/reach.ts';
@@ -25,6 +27,7 @@ export const locationFields = {
   timezone: 'text',
   currency: 'text',
   external_id: 'text',
+  hours: 'jsonb',
 } as const satisfies FieldTypes<components['schemas']['LocationUpdate']>;
 
 /** A row of `location` as the API shows it. */
@@ -38,6 +41,7 @@ export function locationJson(row = 'location'): RawBuilder<Json<Location>> {
     timezone: location.timezone,
     currency: location.currency,
     external_id: location.external_id,
+    hours: shownHours(location.hours),
     created: spacedDateTime(location.created_at),
     updated_at: rfc3339(location.updated_at),
     version: location.version,
@@ -46,7 +50,8 @@ export function locationJson(row = 'location'): RawBuilder<Json<Location>> {
 
 /** Its ETag, quotes included. */
 export function locationETag(row = 'location'): RawBuilder<string> {
-  return sql`'"' || ${columns('location', row).version} || '"'`;
+  const { version, stamp } = columns('location', row);
+  return sql`'"' || ${stamped(version, stamp)} || '"'`;
 }
 
 export const locations: RecordKind<LocationKey, Location> = {
@@ -57,11 +62,12 @@ export const locations: RecordKind<LocationKey, Location> = {
   constraints: {
     location_external_id: externalIdTaken,
     menu_location: locationNotEmpty,
+    modifier_group_location: locationNotEmpty,
   },
 };
 
 function locationNotEmpty(): ApiError {
-  const detail = 'The location still has menus. Delete them first.';
+  const detail = 'The location still has menus or modifier groups. Delete them first.';
   return new ApiError(409, 'Conflict', 'location_not_empty', detail);
 }
 

@@ -1,13 +1,16 @@
 import { data } from '../db/json.ts';
+import { withCompleteHours } from '../hours/hours.ts';
 import { parameterError } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { created } from '../http/reply.ts';
 import { creation } from '../records/create.ts';
 import { type Reach, reachOf } from '../records/reach.ts';
+import { written } from '../records/write.ts';
 import { type Menu, menuFields, menus } from './menu.ts';
 
 export async function createMenu(call: Call<'createMenu'>): Promise<Reply<'createMenu'>> {
   const { database, body, caller, requestId } = call;
+  const { hours } = withCompleteHours(body);
   const [menu] = await insert(database, {
     ...reachOf(caller),
     location_id: body.location_id,
@@ -16,7 +19,8 @@ export async function createMenu(call: Call<'createMenu'>): Promise<Reply<'creat
     is_active: body.is_active ?? true,
     sort_order: body.sort_order ?? null,
     external_id: body.external_id ?? null,
-    request_id: requestId,
+    hours: hours ?? null,
+    ...written(requestId),
   });
   // Whether the location exists elsewhere is not revealed.
   if (!menu) {
@@ -26,14 +30,16 @@ export async function createMenu(call: Call<'createMenu'>): Promise<Reply<'creat
 }
 
 type LocationPath = Reach & { location_id: number };
-type NewMenu = Pick<Menu, 'name' | 'description' | 'is_active' | 'external_id'> & {
+type NewMenu = Pick<Menu, 'name' | 'description' | 'is_active' | 'external_id' | 'hours'> & {
   sort_order: number | null;
 };
 
-const insert = creation<LocationPath, NewMenu, Menu>({
-  name: 'menus.createMenu',
-  kind: menus,
-  parent: { table: 'location', path: ['location_id'], inherited: [], held: true },
-  fields: menuFields,
-  touchesMenu: false,
-});
+const insert = creation<LocationPath, NewMenu, Menu>(
+  {
+    name: 'menus.createMenu',
+    kind: menus,
+    parent: { table: 'location', path: ['location_id'], inherited: [], held: true },
+    fields: menuFields,
+  },
+  { touchesMenu: false },
+);

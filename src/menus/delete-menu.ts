@@ -9,7 +9,7 @@ import { items } from '../items/item.ts';
 import { type MenuKey, requireMenu } from '../records/menu-reach.ts';
 import { withinReach } from '../records/reach.ts';
 import { isReachable } from '../records/record-kind.ts';
-import { change, type Written, write } from '../records/write.ts';
+import { change, type Written, write, written } from '../records/write.ts';
 import { lockContent } from './lock-content.ts';
 import { menuETag, menuKey, menus } from './menu.ts';
 
@@ -17,7 +17,7 @@ import { menuETag, menuKey, menus } from './menu.ts';
 export async function deleteMenu(call: Call<'deleteMenu'>): Promise<Reply<'deleteMenu'>> {
   const { database, params, caller, headers, requestId } = call;
   const key = menuKey(params, caller);
-  const values = { ...key, if_match: acceptedETags(headers['if-match']), request_id: requestId };
+  const values = { ...key, if_match: acceptedETags(headers['if-match']), ...written(requestId) };
   for (;;) {
     const deleted = await database.transaction().execute((transaction) => deleteLocked(transaction, values));
     if (!deleted) continue;

@@ -1,9 +1,12 @@
-import { data, encoded } from '../db/json.ts';
+import type { Database } from '../db/database.ts';
+import { encoded } from '../db/json.ts';
 import { isCurrent } from '../http/conditional.ts';
+import { notFound } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { notModified, ok } from '../http/reply.ts';
+import type { MenuKey } from '../records/menu-reach.ts';
 import { requireReach } from '../records/reach.ts';
-import { builtMenu, keepMenu } from './built-menus.ts';
+import { type Built, builtMenu } from './built-menus.ts';
 import { menuKey } from './menu.ts';
 import { selectMenuDetail, selectMenuETag } from './menu-detail.ts';
 
@@ -14,11 +17,13 @@ export async function getMenu(call: Call<'getMenu'>): Promise<Reply<'getMenu'>> 
   const [current] = await selectMenuETag(database, key);
   const { etag } = requireReach(current, 'menu');
   if (isCurrent(headers['if-none-match'], etag)) return notModified(etag);
-  const kept = builtMenu(database, params.menu_id, etag);
-  if (kept) return ok(kept, { ETag: etag });
-  const [found] = await selectMenuDetail(database, key);
-  const built = requireReach(found, 'menu');
-  const body = encoded(data(built.resource));
-  keepMenu(database, params.menu_id, { etag: built.etag, body });
-  return ok(body, { ETag: built.etag });
+  const built = await builtMenu(database, params.menu_id, etag, () => build(database, key));
+  if (!built) throw notFound('There is no such menu.');
+  return ok(built.body, { ETag: built.etag });
+}
+
+// For all who may read the menu, so the grant of the one who came first is left out; each has passed its own above.
+async function build(database: Database, key: MenuKey): Promise<Built | undefined> {
+  const [found] = await selectMenuDetail(database, { ...key, location_ids: null });
+  return found && { etag: found.etag, body: await encoded(found.body) };
 }

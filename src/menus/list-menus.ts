@@ -1,28 +1,25 @@
 import { build, filteredStatement } from '../db/statement.ts';
 import type { Call, Reply } from '../http/handler.ts';
-import { type ListRow, type PageRequest, page, pageRequest } from '../http/pagination.ts';
-import { ok } from '../http/reply.ts';
+import { type ListRow, type PageRequest, pageRequest, pageResponse } from '../http/pagination.ts';
 import { type Reach, reachOf, withinReach } from '../records/reach.ts';
+import { isUpdatedSince } from '../records/updated-since.ts';
 import { type Menu, menuJson } from './menu.ts';
 
-export async function listMenus({
-  database,
-  query,
-  caller,
-  url,
-}: Call<'listMenus'>): Promise<Reply<'listMenus'>> {
+export async function listMenus(call: Call<'listMenus'>): Promise<Reply<'listMenus'>> {
+  const { database, query, caller } = call;
   const wanted = pageRequest(query);
-  const { location_id, is_active } = query;
-  const rows = await selectMenus(database, { ...wanted, ...reachOf(caller), location_id, is_active });
-  const { body, headers } = page(rows, wanted, url);
-  return ok(body, headers);
+  const { location_id, is_active, updated_since } = query;
+  const filters = { location_id, is_active, updated_since };
+  const rows = await selectMenus(database, { ...wanted, ...reachOf(caller), ...filters });
+  return pageResponse(rows, wanted, call);
 }
 
-type Values = PageRequest & Reach & { location_id?: number | undefined; is_active?: boolean | undefined };
+type Filters = Omit<Call<'listMenus'>['query'], 'limit' | 'cursor'>;
+type Values = PageRequest & Reach & { [F in keyof Filters]?: Filters[F] | undefined };
 
-const selectMenus = filteredStatement<Values, ListRow<Menu>, 'location_id' | 'is_active'>(
+const selectMenus = filteredStatement<Values, ListRow<Menu>, keyof Filters>(
   'menus.listMenus',
-  ['location_id', 'is_active'],
+  ['location_id', 'is_active', 'updated_since'],
   (p, present) =>
     build
       .selectFrom('menu')
@@ -33,6 +30,7 @@ const selectMenus = filteredStatement<Values, ListRow<Menu>, 'location_id' | 'is
         menus.where('location_id', '=', p('location_id', 'bigint')),
       )
       .$if(present.includes('is_active'), (menus) => menus.where('is_active', '=', p('is_active', 'boolean')))
+      .$if(present.includes('updated_since'), (menus) => menus.where(isUpdatedSince(p)))
       .orderBy('menu_id')
       .limit(p('limit', 'bigint')),
 );

@@ -3,29 +3,32 @@ import type { components } from '../../generated/api.ts';
 import { type CategoryDetail, categoryDetailJson } from '../categories/category.ts';
 import { type Json, jsonObject } from '../db/json.ts';
 import { build, type Param, statement } from '../db/statement.ts';
+import { groupsOfMenuJson } from '../modifier-groups/shown-groups.ts';
 import type { MenuKey } from '../records/menu-reach.ts';
 import { withinReach } from '../records/reach.ts';
 import { isAtPath } from '../records/record-kind.ts';
+import { sharedRead } from '../records/shared-read.ts';
 import { menuETag, menus, shownMenu } from './menu.ts';
 
 export type MenuDetail = components['schemas']['MenuDetail'];
 
 /** The current ETag alone, without the building of the body. */
-export const selectMenuETag = statement('menus.menuETag', (p: Param<MenuKey>) =>
-  build
-    .selectFrom('menu')
-    .select([withinReach(p, 'menu').as('within_reach'), menuETag().as('etag')])
-    .where(isAtPath(menus, p)),
-);
+export const selectMenuETag = sharedRead('menus.menuETag', menus, { etag: menuETag() });
 
-/** The whole menu in one query, in display order. */
+/** The whole menu in one query, in display order, in the envelope of its response. */
 export const selectMenuDetail = statement('menus.menuDetail', (p: Param<MenuKey>) =>
   build
     .selectFrom('menu')
     .select([
       withinReach(p, 'menu').as('within_reach'),
+      jsonObject<{ data: MenuDetail }>({
+        data: jsonObject<MenuDetail>({
+          ...shownMenu(),
+          categories: categoriesJson(),
+          modifier_groups: groupsOfMenuJson(),
+        }),
+      }).as('body'),
       menuETag().as('etag'),
-      jsonObject<MenuDetail>({ ...shownMenu(), categories: categoriesJson() }).as('resource'),
     ])
     .where(isAtPath(menus, p)),
 );

@@ -1,7 +1,10 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
 import { columns, type Json, jsonObject, rfc3339, spacedDateTime } from '../db/json.ts';
+import { shownHours } from '../hours/hours.ts';
 import type { Caller } from '../http/caller.ts';
+import { stamped } from '../http/conditional.ts';
+import { returnedModifiers } from '../modifier-groups/shown-groups.ts';
 import { externalIdTaken } from '../records/constraints.ts';
 import type { MenuKey } from '../records/menu-reach.ts';
 import { reachOf } from '../records/reach.ts';
@@ -22,6 +25,7 @@ export const menuFields = {
   is_active: 'boolean',
   sort_order: 'integer',
   external_id: 'text',
+  hours: 'jsonb',
 } as const satisfies FieldTypes<components['schemas']['MenuUpdate']>;
 
 /** The fields of a row of `menu`, without its content. */
@@ -35,6 +39,7 @@ export function shownMenu(row = 'menu') {
     is_active: menu.is_active,
     sort_order: menu.sort_order,
     external_id: menu.external_id,
+    hours: shownHours(menu.hours),
     created: spacedDateTime(menu.created_at),
     updated_at: rfc3339(menu.updated_at),
     version: menu.version,
@@ -47,12 +52,12 @@ export function menuJson(row = 'menu'): RawBuilder<Json<Menu>> {
 
 /**
  * The ETag of a whole menu, quotes included. It counts the changes inside and the items whose
- * `unavailable_until` has passed, since those read as available before anything is written.
+ * `unavailable_until` has passed, since those read as available before anything is written; so do the modifiers.
  */
 export function menuETag(row = 'menu'): RawBuilder<string> {
   const menu = columns('menu', row);
-  return sql`'"' || ${menu.content_version} || '-' || (
-    select count(*) from item where item.menu_id = ${menu.menu_id} and item.unavailable_until <= now()) || '"'`;
+  return sql`'"' || ${stamped(menu.content_version, menu.stamp)} || '-' || (
+    select count(*) from item where item.menu_id = ${menu.menu_id} and item.unavailable_until <= now()) || ${returnedModifiers(row)} || '"'`;
 }
 
 export const menus: RecordKind<MenuKey, Menu> = {

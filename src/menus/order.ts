@@ -1,5 +1,5 @@
 import type { components } from '../../generated/api.ts';
-import { type FieldError, parameterError } from '../http/errors.ts';
+import { ErrorList, parameterError } from '../http/errors.ts';
 import { dealtPositions } from '../records/positions.ts';
 
 type CategoryOrder = components['schemas']['CategoryOrder'];
@@ -27,7 +27,7 @@ export function movesTo(order: CategoryOrder[], places: Places): Moves {
     .filter(({ id, sort_order }) => places.categories.get(id)?.sort_order !== sort_order)
     .map(({ id, sort_order }) => ({ category_id: id, sort_order }));
   const items = order.flatMap(({ category_id, items }) =>
-    withSortOrders(items, residentsOf(category_id, places))
+    withSortOrders(items, residentsOf(category_id, items, places))
       .map(({ id, sort_order }) => ({ item_id: id, category_id, sort_order }))
       .filter(({ item_id, sort_order }) => {
         const place = places.items.get(item_id);
@@ -38,8 +38,12 @@ export function movesTo(order: CategoryOrder[], places: Places): Moves {
 }
 
 // Where an item stood in another category says nothing about its place in this one.
-function residentsOf(category_id: number, { items }: Places): Places['items'] {
-  return new Map([...items].filter(([, place]) => place.category_id === category_id));
+function residentsOf(category_id: number, ids: number[], { items }: Places): Places['items'] {
+  const places = ids.flatMap((id) => {
+    const place = items.get(id);
+    return place?.category_id === category_id ? [[id, place] as const] : [];
+  });
+  return new Map(places);
 }
 
 function requireWhole(order: CategoryOrder[], { categories, items }: Places): void {
@@ -50,29 +54,30 @@ function requireWhole(order: CategoryOrder[], { categories, items }: Places): vo
   const namedItems = order.flatMap((category, place) =>
     category.items.map((id, index) => ({ id, field: `/categories/${place}/items/${index}` })),
   );
-  const errors = [
-    ...namingFaults('category', namedCategories, categories),
-    ...namingFaults('item', namedItems, items),
-  ];
-  if (errors.length > 0) throw parameterError(errors);
+  const errors = new ErrorList();
+  addNamingErrors(errors, 'category', namedCategories, categories);
+  addNamingErrors(errors, 'item', namedItems, items);
+  if (!errors.isEmpty) throw parameterError([...errors]);
 }
 
-function namingFaults(
+function addNamingErrors(
+  errors: ErrorList,
   noun: string,
   named: { id: number; field: string }[],
   places: ReadonlyMap<number, unknown>,
-): FieldError[] {
+): void {
   const first = new Map<number, string>();
-  const wrong = named.flatMap(({ id, field }): FieldError[] => {
+  for (const { id, field } of named) {
     const before = first.get(id);
-    if (before) return [{ field, code: 'duplicate', message: `names the same ${noun} as ${before}` }];
-    first.set(id, field);
-    return places.has(id) ? [] : [{ field, code: 'not_found', message: 'is not in this menu' }];
-  });
-  const missing = [...places.keys()]
-    .filter((id) => !first.has(id))
-    .map((id) => ({ field: '/categories', code: 'missing', message: `leaves out ${noun} ${id}` }));
-  return [...wrong, ...missing];
+    if (before) errors.add({ field, code: 'duplicate', message: `names the same ${noun} as ${before}` });
+    else if (!places.has(id)) errors.add({ field, code: 'not_found', message: 'is not in this menu' });
+    if (!before) first.set(id, field);
+  }
+  for (const id of places.keys()) {
+    if (errors.isFull) return;
+    if (!first.has(id))
+      errors.add({ field: '/categories', code: 'missing', message: `leaves out ${noun} ${id}` });
+  }
 }
 
 function withSortOrders(

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { categories } from '../categories/category.ts';
 import { inTransaction, patient } from '../db/database.ts';
-import { data } from '../db/json.ts';
+import { encoded } from '../db/json.ts';
 import { build, type Param } from '../db/statement.ts';
 import { acceptedETags, requireMatch } from '../http/conditional.ts';
 import type { Call, Reply } from '../http/handler.ts';
@@ -9,12 +9,11 @@ import { ok } from '../http/reply.ts';
 import { items, storedItemJson } from '../items/item.ts';
 import { type MenuKey, requireMenu } from '../records/menu-reach.ts';
 import { requireReach } from '../records/reach.ts';
-import { change, changedFields, type Written, write } from '../records/write.ts';
-import { lockStored } from './lock-content.ts';
+import { change, changedFields, raised, type Written, write, written } from '../records/write.ts';
+import { lockPlaces } from './lock-content.ts';
 import { menuKey } from './menu.ts';
 import { selectMenuDetail } from './menu-detail.ts';
-import { type Moves, movesTo, type Places } from './order.ts';
-import type { StoredMenu } from './stored-menu.ts';
+import { type Moves, movesTo } from './order.ts';
 
 /**
  * Sets the whole order of a menu, in one transaction with its events: the order can be compared with the menu only
@@ -25,7 +24,7 @@ export async function reorderMenu(call: Call<'reorderMenu'>): Promise<Reply<'reo
   for (;;) {
     await requireMenu(database, menuKey(params, caller));
     const menu = await putInOrder(call);
-    if (menu) return ok(data(menu.resource), { ETag: menu.etag });
+    if (menu) return ok(await encoded(menu.body), { ETag: menu.etag });
   }
 }
 
@@ -33,23 +32,16 @@ export async function reorderMenu(call: Call<'reorderMenu'>): Promise<Reply<'reo
 async function putInOrder({ database, params, body, caller, headers, requestId }: Call<'reorderMenu'>) {
   const key = menuKey(params, caller);
   return inTransaction(patient(database), async (transaction) => {
-    const stored = await lockStored(transaction, key);
-    if (!stored) return undefined;
-    requireMatch(acceptedETags(headers['if-match']), stored.etag);
-    const moves = movesTo(body.categories, placesIn(stored));
+    const places = await lockPlaces(transaction, key);
+    if (!places) return undefined;
+    requireMatch(acceptedETags(headers['if-match']), places.etag);
+    const moves = movesTo(body.categories, places);
     if (moves.categories.length + moves.items.length > 0) {
-      await move(transaction, { ...key, ...columnsOf(moves), request_id: requestId });
+      await move(transaction, { ...key, ...columnsOf(moves), ...written(requestId) });
     }
     const [row] = await selectMenuDetail(transaction, key);
     return requireReach(row, 'menu');
   });
-}
-
-function placesIn({ categories, items }: StoredMenu): Places {
-  return {
-    categories: new Map(categories.map((category) => [category.category_id, category])),
-    items: new Map(items.map((item) => [item.item_id, item])),
-  };
 }
 
 interface Columns {
@@ -82,8 +74,7 @@ const move = write(
       )
       .set({
         sort_order: sql`place.sort_order`,
-        version: sql`category.version + 1`,
-        updated_at: sql`clock_timestamp()`,
+        ...raised(p, 'category'),
       })
       .where(sql<boolean>`category.category_id = place.category_id`)
       .where(sql<boolean>`category.account_id = ${p('account_id', 'bigint')}`)
@@ -97,8 +88,7 @@ const move = write(
       .set({
         category_id: sql`place.category_id`,
         sort_order: sql`place.sort_order`,
-        version: sql`item.version + 1`,
-        updated_at: sql`clock_timestamp()`,
+        ...raised(p, 'item'),
       })
       .where(sql<boolean>`item.item_id = place.item_id`)
       .where(sql<boolean>`item.account_id = ${p('account_id', 'bigint')}`)

@@ -6,7 +6,7 @@ import type { Call, Reply } from '../http/handler.ts';
 import { ok } from '../http/reply.ts';
 import { type MenuKey, requireMenu } from '../records/menu-reach.ts';
 import { isReachable } from '../records/record-kind.ts';
-import { change, type Written, write } from '../records/write.ts';
+import { change, raised, type Written, write, written } from '../records/write.ts';
 import { menuETag, menuKey, menus } from './menu.ts';
 
 /** Flips `is_active`, in one statement with its event. */
@@ -14,7 +14,7 @@ export async function toggleMenu(call: Call<'toggleMenu'>): Promise<Reply<'toggl
   const { database, params, caller, headers, requestId } = call;
   const key = menuKey(params, caller);
   const if_match = acceptedETags(headers['if-match']);
-  const toggled = await toggle(database, { ...key, if_match, request_id: requestId });
+  const toggled = await toggle(database, { ...key, if_match, ...written(requestId) });
   const { etag, resource } = await requireWritten(toggled, () => requireMenu(database, key));
   return ok(data(resource), { ETag: etag });
 }
@@ -28,9 +28,8 @@ const toggle = write(
       .updateTable('menu')
       .set({
         is_active: sql`not menu.is_active`,
-        version: sql`menu.version + 1`,
+        ...raised(p, 'menu'),
         content_version: sql`menu.content_version + 1`,
-        updated_at: sql`clock_timestamp()`,
       })
       .where(isReachable(menus, p))
       .where(eTagMatches(p, menuETag()))

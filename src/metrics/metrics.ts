@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { metricsOfAll } from './aggregate.ts';
+import type { Latest } from './latest.ts';
 
 /** What a process counts of itself, and reads of the database when it is asked. */
 export interface Metrics {
@@ -21,7 +22,21 @@ export interface Metrics {
 export interface MetricsSources {
   /** How the connections to the database are used now, and how many were given up so far, by reason. */
   poolUse(): { busy: number; idle: number; waiting: number; discards: Record<string, number> };
-  readBacklog(): Promise<Backlog>;
+  /** With DATABASE_REPLICA_URL: how each replica is used now. */
+  replicaUse?: (() => ReplicaUse[]) | undefined;
+  /** The last reading of it, which may have taken place a while ago. */
+  latestBacklog(): Promise<Latest<Backlog> | undefined>;
+}
+
+/** A replica of the database. */
+export interface ReplicaUse {
+  /** Host and port. */
+  name: string;
+  /** Whether calls are served from it now. */
+  isRead: boolean;
+  behindMs: number;
+  /** Calls that it has served so far. */
+  served: number;
 }
 
 /** What is on its way to enabled endpoints. */
@@ -81,6 +96,7 @@ export function createMetrics(sources: MetricsSources): Metrics {
   });
   // In this order, so that the pool is seen before the backlog takes a connection from it.
   registerPool(registry, sources);
+  if (sources.replicaUse) registerReplicas(registry, sources.replicaUse);
   registerBacklog(registry, sources);
 
   return {
@@ -98,30 +114,22 @@ export function createMetrics(sources: MetricsSources): Metrics {
   };
 }
 
-// Every process reads the same tables, so the greatest is the whole, not the sum.
-function registerBacklog(registry: Registry, { readBacklog }: MetricsSources): void {
-  // Read once a scrape, for both. While the database is out of reach they are absent, and the rest is still told.
-  let reading: Promise<Backlog | undefined> | undefined;
-  const read = () => {
-    reading ??= readBacklog()
-      .catch(() => undefined)
-      .finally(() => {
-        reading = undefined;
-      });
-    return reading;
-  };
+// Every process reads the same tables, so the greatest is the whole, not the sum. What was not read lately is absent,
+// and the rest is still told.
+function registerBacklog(registry: Registry, { latestBacklog }: MetricsSources): void {
   new Gauge({
     name: 'menus_webhook_backlog',
     help:
-      'What is waiting, counted up to 50000: events not yet relayed to endpoints (unrelayed); deliveries to enabled ' +
-      'endpoints that may be attempted (pending) or wait for an earlier event of their record (held).',
+      'What is waiting, counted up to 10000: events not yet relayed to endpoints (unrelayed); at enabled endpoints ' +
+      'where something is due, deliveries that may be attempted now (pending) or wait for an earlier event of their ' +
+      'record (held, among the first 10000 that are unfinished).',
     labelNames: ['state'],
     registers: [registry],
     aggregator: 'max',
     async collect() {
-      const backlog = await read();
+      const backlog = await latestBacklog();
       this.reset();
-      for (const state of states) if (backlog) this.set({ state }, backlog[state]);
+      for (const state of states) if (backlog) this.set({ state }, backlog.value[state]);
     },
   });
   new Gauge({
@@ -130,9 +138,22 @@ function registerBacklog(registry: Registry, { readBacklog }: MetricsSources): v
     registers: [registry],
     aggregator: 'max',
     async collect() {
-      const backlog = await read();
+      const backlog = await latestBacklog();
       this.remove();
-      if (backlog) this.set(backlog.oldest_seconds);
+      // It has grown older since.
+      if (backlog)
+        this.set(backlog.value.oldest_seconds && backlog.value.oldest_seconds + backlog.ageSeconds);
+    },
+  });
+  new Gauge({
+    name: 'menus_webhook_backlog_age_seconds',
+    help: 'How long ago the backlog was read: it is read when asked for, at most every five seconds.',
+    registers: [registry],
+    aggregator: 'max',
+    async collect() {
+      const backlog = await latestBacklog();
+      this.remove();
+      if (backlog) this.set(backlog.ageSeconds);
     },
   });
 }
@@ -169,6 +190,41 @@ function registerPool(registry: Registry, { poolUse }: MetricsSources): void {
     collect() {
       this.reset();
       for (const [reason, count] of Object.entries(poolUse().discards)) this.inc({ reason }, count);
+    },
+  });
+}
+
+function registerReplicas(registry: Registry, replicaUse: () => ReplicaUse[]): void {
+  const registers = [registry];
+  const labelNames = ['replica'];
+  new Gauge({
+    name: 'menus_replica_up',
+    help: 'With DATABASE_REPLICA_URL: 1 while a replica is read from; 0 while it is gone, promoted or too far behind.',
+    labelNames,
+    registers,
+    aggregator: 'min',
+    collect() {
+      for (const { name, isRead } of replicaUse()) this.set({ replica: name }, Number(isRead));
+    },
+  });
+  new Gauge({
+    name: 'menus_replica_lag_seconds',
+    help: 'How long ago the primary was where a replica is now; 0 when the replica has everything.',
+    labelNames,
+    registers,
+    aggregator: 'max',
+    collect() {
+      for (const { name, behindMs } of replicaUse()) this.set({ replica: name }, behindMs / 1_000);
+    },
+  });
+  new Counter({
+    name: 'menus_replica_calls_total',
+    help: 'Calls that a replica has served; the primary serves the others.',
+    labelNames,
+    registers,
+    collect() {
+      this.reset();
+      for (const { name, served } of replicaUse()) this.inc({ replica: name }, served);
     },
   });
 }

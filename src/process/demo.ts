@@ -2,7 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sql, type Transaction } from 'kysely';
 import type { DB } from '../../generated/database.ts';
-import { createClient, findClient } from '../accounts/client.ts';
+import { createClientAuthentication } from '../accounts/authenticate-client.ts';
+import { createClient } from '../accounts/client.ts';
 import type { Database } from '../db/database.ts';
 import { allScopes } from '../http/scopes.ts';
 import { importExamples } from './examples.ts';
@@ -53,7 +54,8 @@ async function keptClient(database: Database, file: string): Promise<DemoClient 
   const demo = await readFile(file, 'utf8')
     .then(JSON.parse)
     .catch(() => undefined);
-  return demo && (await findClient(database, demo.client_id)) && demo;
+  const isValid = demo && (await createClientAuthentication(database)(demo.client_id, demo.client_secret));
+  return isValid && demo;
 }
 
 function firstItem(

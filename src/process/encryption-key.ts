@@ -2,21 +2,26 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A key as ENCRYPTION_KEY holds it: 32 bytes in base64. */
-export function isEncryptionKey(text: string): boolean {
-  return /^[A-Za-z0-9+/]{43}=$/.test(text);
+/** Keys of 32 bytes. The first one seals, each of them opens. */
+export type EncryptionKeys = [Buffer, ...Buffer[]];
+
+/** The keys as ENCRYPTION_KEY holds them: 32 bytes in base64 each, with commas between; undefined for anything else. */
+export function readEncryptionKeys(text: string): EncryptionKeys | undefined {
+  const keys = text.split(',').map((key) => key.trim());
+  if (!keys.every((key) => /^[A-Za-z0-9+/]{43}=$/.test(key))) return undefined;
+  return keys.map((key) => Buffer.from(key, 'base64')) as EncryptionKeys;
 }
 
 /**
- * The key that is kept in the data directory, so that the embedded default needs no set-up; created when missing.
- * @returns 32 bytes.
- * @throws an Error of one line when the directory cannot be used or the file does not hold a key.
+ * The key that is kept in the data directory, so that the embedded default needs no set-up; created when missing. The
+ * file may hold several, as ENCRYPTION_KEY may.
+ * @throws an Error of one line when the directory cannot be used or the file holds something else.
  */
-export function keptEncryptionKey(dataDir: string): Buffer {
+export function keptEncryptionKeys(dataDir: string): EncryptionKeys {
   const file = join(dataDir, 'encryption.key');
   try {
-    const text = readOrMake(dataDir, file).trim();
-    if (isEncryptionKey(text)) return Buffer.from(text, 'base64');
+    const keys = readEncryptionKeys(readOrMake(dataDir, file).trim());
+    if (keys) return keys;
   } catch (error) {
     throw new Error(
       `DATA_DIR ${dataDir} cannot be used: ${(error as Error).message}; set another, or ENCRYPTION_KEY`,

@@ -27,8 +27,9 @@ export interface ExampleMenu {
 
 /** Reads the locations and menus of a restaurant group that does not exist; its streets and numbers do not either. */
 export async function readExamples(): Promise<ExampleLocation[]> {
-  const locations: (Schemas['LocationCreate'] & { menus: { external_id: string; file: string }[] })[] =
-    JSON.parse(await readText('locations.json'));
+  const locations: (Schemas['LocationCreate'] & { menus: MenuFile[] })[] = JSON.parse(
+    await readText('locations.json'),
+  );
   return Promise.all(
     locations.map(async ({ menus, ...location }) => ({
       location,
@@ -53,19 +54,31 @@ export async function importExamples(transaction: Database, client: Client): Pro
     for (const { menu, body, bodyType } of menus) {
       const created = await createMenu({ ...call, body: { location_id, ...menu } } as Call<'createMenu'>);
       const params = { menu_id: idIn(created.headers.Location) };
-      const parts = { params, query: {}, headers: {}, body, bodyType };
+      const bytes = Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+      const parts = { params, query: {}, headers: {}, body: bytes, bodyType };
       await importMenu({ ...call, ...parts } as Call<'importMenu'>);
     }
   }
 }
 
-async function readMenu({ external_id, file }: { external_id: string; file: string }): Promise<ExampleMenu> {
+/** A menu of examples/locations.json; with the hours of one whose file is CSV, which has none. */
+interface MenuFile extends Pick<Schemas['MenuCreate'], 'hours'> {
+  external_id: string;
+  file: string;
+}
+
+async function readMenu({ external_id, file, hours }: MenuFile): Promise<ExampleMenu> {
   const text = await readText(file);
   const bodyType = file.endsWith('.csv') ? 'text/csv' : 'application/json';
   const body = bodyType === 'text/csv' ? text : JSON.parse(text);
-  const { content } = readDocument(body, bodyType);
-  const { name = external_id, description = '', is_active = true } = content;
-  return { menu: { external_id, name, description, is_active }, content, body, bodyType };
+  const { content } = readDocument(Buffer.from(text), bodyType);
+  const { name = external_id, description = '', is_active = true, hours: own = hours ?? null } = content;
+  return {
+    menu: { external_id, name, description, is_active, hours: own },
+    content,
+    body,
+    bodyType,
+  };
 }
 
 function readText(file: string): Promise<string> {

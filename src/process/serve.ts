@@ -1,22 +1,28 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyInstance } from 'fastify';
 import type pg from 'pg';
 import { buildApp } from '../app.ts';
-import { openDatabase, poolUse } from '../db/database.ts';
+import { type Database, openDatabase, poolUse } from '../db/database.ts';
+import { Replicas } from '../db/replicas/replicas.ts';
 import { createSeal } from '../db/seal.ts';
+import { keepLatest } from '../metrics/latest.ts';
 import { createMetrics } from '../metrics/metrics.ts';
 import { readBacklog } from '../webhooks/delivery/backlog.ts';
 import { createSender } from '../webhooks/delivery/deliver.ts';
 import { createDestination } from '../webhooks/delivery/destination.ts';
 import { startWorker, type Worker } from '../worker.ts';
 import type { Config } from './config.ts';
-import { keptEncryptionKey } from './encryption-key.ts';
+import { keptEncryptionKeys } from './encryption-key.ts';
 import { userAgent } from './version.ts';
 import { buildWorkerServer } from './worker-server.ts';
 
 export interface Service {
   /** Where it listens: the API, or with ROLE=worker health and metrics alone. */
   address: string;
-  /** Finishes what is under way, then stops: API first, so that no event comes after the worker. */
+  /**
+   * Says that it is not ready, and after the time for drains finishes what is under way and stops: API first, so that no
+   * event comes after the worker.
+   */
   stop(): Promise<void>;
 }
 
@@ -25,33 +31,53 @@ export interface Service {
  * @throws an Error of one line when the port is taken or the database belongs to another ENCRYPTION_KEY.
  */
 export async function serve(config: Config, connection: pg.PoolConfig): Promise<Service> {
-  const database = openDatabase(connection);
-  const seal = createSeal(config.encryptionKey ?? keptEncryptionKey(config.dataDir));
+  const database = openDatabase(connection, { max: config.databasePool });
+  const replicas = replicasOf(database, config);
+  const seal = createSeal(...(config.encryptionKeys ?? keptEncryptionKeys(config.dataDir)));
   const destination = createDestination({ allowedNetworks: config.webhookAllowedNetworks });
   const send = createSender({ destination, userAgent });
   const metrics = createMetrics({
     poolUse: () => poolUse(database),
-    readBacklog: () => readBacklog(database),
+    replicaUse: replicas && (() => replicas.use),
+    latestBacklog: keepLatest(() => readBacklog(database), { keepMs: 5_000 }),
   });
   let worker: Worker | undefined;
-  const parts = { database, seal, destination, send, metrics, afterWrite: () => worker?.nudge() };
+  const leaving = new AbortController();
+  const afterWrite = () => worker?.nudge();
+  const parts = { database, replicas, seal, destination, send, metrics, leaving: leaving.signal, afterWrite };
   const app = await (config.role === 'worker' ? buildWorkerServer : buildApp)(config, parts);
+  replicas?.start(app.log);
   const address = await listen(app, config);
   if (config.role !== 'api') {
-    const { eventRetentionDays: retentionDays } = config;
+    const { eventRetentionDays: retentionDays, signingKeyDays } = config;
     const observe = metrics.attempted;
-    worker = startWorker({ database, send, seal, log: app.log, observe, retentionDays });
+    const { log } = app;
+    const beforeSending = replicas && ((accountIds: number[]) => replicas.note(accountIds));
+    worker = startWorker({
+      ...{ database, send, seal, log, observe, retentionDays, signingKeyDays },
+      ...(beforeSending && { beforeSending }),
+    });
   }
 
   return {
     address,
     async stop() {
+      leaving.abort();
+      // Nobody sends requests to a worker.
+      if (config.role !== 'worker') await pause(config.drainSeconds * 1_000);
       await app.close();
       await worker?.stop();
       await destination.close();
+      await replicas?.close();
       await database.destroy();
     },
   };
+}
+
+function replicasOf(database: Database, config: Config): Replicas | undefined {
+  const { databaseReplicaUrls: urls, redisUrl, databasePool: max, replicaMaxLag } = config;
+  if (urls.length === 0 || redisUrl === undefined) return undefined;
+  return new Replicas(database, { urls, redisUrl, max, maxLagMs: replicaMaxLag * 1_000 });
 }
 
 async function listen(app: FastifyInstance, { host, port }: Config): Promise<string> {

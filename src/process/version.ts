@@ -1,7 +1,4 @@
-import manifest from '../../package.json' with { type: 'json' };
+import document from '../../generated/openapi.json' with { type: 'json' };
 
-/** Version of this software; that of the contract is its `info.version`. */
-export const { version } = manifest;
-
-/** How this service names itself to receivers. */
-export const userAgent = `menu-management-service/${version}`;
+/** How this service names itself to receivers: with the version of the contract that it serves. */
+export const userAgent = `menu-management-service/${document.info.version}`;

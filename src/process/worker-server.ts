@@ -1,7 +1,8 @@
-import Fastify, { type FastifyInstance, LogController } from 'fastify';
+import Fastify, { type FastifyInstance } from 'fastify';
 import { loadSigningKeys } from '../accounts/signing-keys.ts';
 import type { Database } from '../db/database.ts';
 import type { Seal } from '../db/seal.ts';
+import { logging } from '../http/log.ts';
 import { registerHealth, registerMetrics } from '../http/probes.ts';
 import { sendError } from '../http/problem.ts';
 import { refuseUnrouted } from '../http/routing.ts';
@@ -18,8 +19,7 @@ export async function buildWorkerServer(
 ): Promise<FastifyInstance> {
   await loadSigningKeys(database, seal);
   const app = Fastify({
-    logger: { level: logLevel, base: { service: 'menu-management-service' } },
-    logController: new LogController({ disableRequestLogging: true }),
+    ...logging(logLevel),
     frameworkErrors: sendError,
     forceCloseConnections: 'idle',
   });

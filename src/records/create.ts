@@ -1,11 +1,11 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Json } from '../db/json.ts';
 import type { Param, Statement } from '../db/statement.ts';
 import { onConstraint } from './constraints.ts';
 import type { Reach } from './reach.ts';
 import { isReachable, type RecordKind, type Table } from './record-kind.ts';
 import { nextSortOrder } from './sort-order.ts';
-import { type ChangeRow, change, list, type Written, write } from './write.ts';
+import { type ChangeRow, change, list, type TouchOptions, type Written, write } from './write.ts';
 
 /** The SQL types of the columns that callers fill. */
 type ColumnTypes<Fields> = { readonly [F in keyof Fields]-?: string };
@@ -14,7 +14,7 @@ export interface CreateSpec<Key extends Reach, Fields extends { sort_order: numb
   name: string;
   kind: RecordKind<never, T>;
   parent: {
-    table: Exclude<Table, 'item'>;
+    table: Exclude<Table, 'item' | 'modifier'>;
     path: readonly (keyof Key & string)[];
     /** Columns of the parent that the new row has as well, beside account_id and location_id. */
     inherited: readonly string[];
@@ -22,8 +22,18 @@ export interface CreateSpec<Key extends Reach, Fields extends { sort_order: numb
     held: boolean;
   };
   fields: ColumnTypes<Fields>;
-  /** False for menus, which are not inside one. */
-  touchesMenu?: boolean;
+  /** What other records say to the values. */
+  terms?: CreateTerms<Key & Fields>;
+}
+
+/** What a new record depends on beside its parent. */
+export interface CreateTerms<V> {
+  /** Finds one row of other records by the parent, `home`, and locks it; the statement has it as `terms`. */
+  find: RawBuilder<unknown>;
+  /** Whether the row allows the values; when it does not, nothing is created. */
+  allow: (p: Param<V>) => RawBuilder<boolean>;
+  /** Values in place of those that are given, and of further columns. */
+  assign: (p: Param<V>) => Record<string, RawBuilder<unknown>>;
 }
 
 /** What the caller is shown of the new record. */
@@ -33,38 +43,59 @@ export interface Created<T> {
   resource: Json<T>;
 }
 
+/** What a creation gives back. */
+export const shownOfCreated = ['id', 'etag', 'resource'] as const;
+
 /**
  * The insert of one record below another, as one statement with its event.
  * @returns a statement that gives back nothing when the caller has no such parent.
  */
-export function creation<Key extends Reach, Fields extends { sort_order: number | null }, T>({
-  name,
+export function creation<Key extends Reach, Fields extends { sort_order: number | null }, T>(
+  spec: CreateSpec<Key, Fields, T>,
+  options: TouchOptions = {},
+): Statement<Key & Fields & Written, Created<T>> {
+  const create = write<Key & Fields & Written, ChangeRow<T> & Created<T>, keyof Created<T>>(
+    spec.name,
+    insertion(spec),
+    shownOfCreated,
+    options,
+  );
+  return onConstraint(create, spec.kind.constraints);
+}
+
+/** The change of that statement. */
+export function insertion<Key extends Reach, Fields extends { sort_order: number | null }, T>({
   kind,
   parent,
   fields,
-  touchesMenu = true,
-}: CreateSpec<Key, Fields, T>): Statement<Key & Fields & Written, Created<T>> {
+  terms,
+}: CreateSpec<Key, Fields, T>) {
   const id = `${kind.table}_id`;
   const inherited = ['account_id', 'location_id', ...parent.inherited].map((column) => sql.ref(column));
   const { sort_order: sortOrderType, ...plain } = fields;
   const named = Object.entries<string>(plain) as [keyof Fields & string, string][];
-  const insert = (p: Param<Key & Fields & Written>) => sql<ChangeRow<T> & Created<T>>`
-    insert into ${sql.table(kind.table)} (${sql.join([...inherited, ...named.map(([field]) => sql.ref(field)), sql.ref('sort_order')])})
+  return (p: Param<Key & Fields & Written>) => {
+    const values = {
+      ...Object.fromEntries(named.map(([field, type]) => [field, p(field, type)])),
+      ...terms?.assign(p),
+    };
+    return sql<ChangeRow<T> & Created<T>>`
+    insert into ${sql.table(kind.table)} (${sql.join([...inherited, ...Object.keys(values).map((column) => sql.ref(column)), sql.ref('sort_order')])})
     with home as (
       select ${sql.join(inherited)} from ${sql.table(parent.table)} where ${isReachable(parent, p)}
       ${parent.held ? sql`for key share` : sql``}
     )
+    ${terms ? sql`, terms as materialized (${terms.find})` : sql``}
     select ${sql.join([
       ...inherited,
-      ...named.map(([field, type]) => p(field, type)),
+      ...Object.values(values),
       nextSortOrder(p('sort_order', sortOrderType), kind.table, `${parent.table}_id`),
     ])}
-    from home
+    from home ${terms ? sql`cross join terms where ${terms.allow(p)}` : sql``}
     returning ${list([
       ...change(kind, `${kind.table}.created`),
       sql.ref(`${kind.table}.${id}`).as('id'),
       kind.eTag('new').as('etag'),
     ])}`;
-  const create = write(name, insert, ['id', 'etag', 'resource'], { touchesMenu });
-  return onConstraint(create, kind.constraints);
+  };
 }

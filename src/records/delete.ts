@@ -5,12 +5,13 @@ import { acceptedETags, eTagMatches, type IfMatch, requireWritten } from '../htt
 import { onConstraint } from './constraints.ts';
 import type { Reach } from './reach.ts';
 import { isReachable, type RecordKind, type RequireRecord } from './record-kind.ts';
-import { type ChangeRow, change, list, type Written, write } from './write.ts';
+import { type ChangeRow, change, list, type TouchOptions, type Written, write, written } from './write.ts';
 
 interface DeleteSpec<Key extends Reach, T> {
   name: string;
   kind: RecordKind<Key, T>;
   require: RequireRecord<Key>;
+  options?: TouchOptions;
 }
 
 /** The part of a call that a delete looks at. */
@@ -28,6 +29,7 @@ export function deletion<Key extends Reach, T>({
   name,
   kind,
   require,
+  options = {},
 }: DeleteSpec<Key, T>): (call: DeleteCall, key: Key) => Promise<void> {
   const remove = write(
     name,
@@ -36,11 +38,12 @@ export function deletion<Key extends Reach, T>({
       where ${isReachable(kind, p)} and ${eTagMatches(p, kind.eTag())}
       returning ${list(change(kind, `${kind.table}.deleted`, { row: 'old' }))}`,
     ['record'],
+    options,
   );
   const deleteOne = onConstraint(remove, kind.constraints);
   return async ({ database, headers, requestId }, key) => {
     const if_match = acceptedETags(headers['if-match']);
-    const deleted = await deleteOne(database, { ...key, if_match, request_id: requestId });
+    const deleted = await deleteOne(database, { ...key, if_match, ...written(requestId) });
     await requireWritten(deleted, () => require(database, key));
   };
 }

@@ -14,6 +14,11 @@ export function reachOf({ accountId, locationIds }: Caller): Reach {
   return { account_id: accountId, location_ids: locationIds };
 }
 
+/** The same text for the same reach. */
+export function reachKey({ account_id, location_ids }: Reach): string {
+  return location_ids ? `${account_id} ${location_ids}` : `${account_id}`;
+}
+
 /** The condition every statement carries: the row is the caller's and at a location of its grant. */
 export function withinReach(p: Param<Reach>, row: string): RawBuilder<boolean> {
   const ids = p('location_ids', 'bigint[]');

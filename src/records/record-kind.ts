@@ -6,7 +6,7 @@ import type { ConstraintErrors } from './constraints.ts';
 import { type Reach, requireReach, withinReach } from './reach.ts';
 
 /** The tables whose rows are records: each change of one fires an event. */
-export type Table = 'location' | 'menu' | 'category' | 'item';
+export type Table = 'location' | 'menu' | 'category' | 'item' | 'modifier_group' | 'modifier';
 
 /** What the statements on one kind of record share. */
 export interface RecordKind<Key extends Reach, T> {
@@ -54,6 +54,6 @@ export function requireRecord<Key extends Reach>(
   );
   return async (database, key) => {
     const [row] = await select(database, key);
-    requireReach(row, kind.table);
+    requireReach(row, kind.table.replace('_', ' '));
   };
 }

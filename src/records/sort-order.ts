@@ -11,7 +11,7 @@ export const largestSortOrder = 2_147_483_647;
 export function nextSortOrder(
   wanted: RawBuilder<number | null>,
   table: Table,
-  parent: 'location_id' | 'menu_id' | 'category_id',
+  parent: 'location_id' | 'menu_id' | 'category_id' | 'modifier_group_id',
 ): RawBuilder<number> {
   return sql`coalesce(${wanted}, (
     select least(coalesce(max(sort_order), -1) + 1::bigint, ${sql.lit(largestSortOrder)})::integer

@@ -7,17 +7,22 @@ import type { Database } from '../db/database.ts';
 import type { AnyJson, Json } from '../db/json.ts';
 import { build, type Param, type Statement, statement } from '../db/statement.ts';
 import { acceptedETags, eTagMatches, type IfMatch, requireMatch } from '../http/conditional.ts';
+import type { ApiError } from '../http/errors.ts';
 import { onConstraint } from './constraints.ts';
 import type { Reach } from './reach.ts';
 import { isReachable, type RecordKind, type RequireRecord } from './record-kind.ts';
 import {
   type ChangeRow,
   change,
+  changedColumns,
   changedFields,
   type EventTypes,
   list,
+  raised,
+  type TouchOptions,
   type Written,
-  write,
+  writeOf,
+  written,
 } from './write.ts';
 
 /** The fields that a body may hold, each a column of the record, with its SQL type. */
@@ -45,6 +50,21 @@ export interface UpdateSpec<Key extends Reach, Body, T> {
   assign?: (p: Param<Key & Fields<Body>>) => NextValues;
   /** Raised by each change beside `version`; then no menu has to be touched. */
   contentVersion?: boolean;
+  /** What other records say to the values. */
+  terms?: Terms<Values<Key, Body>>;
+  /** How the menus that show the record are found; absent: by its own menu_id. */
+  options?: TouchOptions;
+}
+
+/** What an update depends on beside the record itself: one row of other records, held until the commit. */
+export interface Terms<V> {
+  /** Finds and locks the row; the statement has it as `terms`. */
+  find: (p: Param<V>) => RawBuilder<unknown>;
+  /** Whether the row allows the values. */
+  allow: (p: Param<V>) => RawBuilder<boolean>;
+  /** What the error is made from. */
+  show: RawBuilder<string>;
+  refusal: (shown: string) => ApiError;
 }
 
 /** What the caller is shown of the record. */
@@ -72,7 +92,7 @@ export function partialUpdate<Key extends Reach, Body extends { name?: string },
   const selectCurrent = currentStatement(spec);
   return async ({ database, headers, requestId }, key, body) => {
     const if_match = acceptedETags(headers['if-match']);
-    const values = { ...key, ...fieldsOf(spec.fields, body), if_match, request_id: requestId };
+    const values = { ...key, ...fieldsOf(spec.fields, body), if_match, ...written(requestId) };
     // That nothing would change is decided on a newer snapshot than the update's, so it is tried again should the
     // record have changed in between.
     for (;;) {
@@ -85,6 +105,7 @@ export function partialUpdate<Key extends Reach, Body extends { name?: string },
       }
       requireMatch(if_match, current.etag);
       if (!current.differs) return current;
+      if (spec.terms && current.refused !== null) throw spec.terms.refusal(current.refused);
     }
   };
 }
@@ -102,30 +123,40 @@ function fieldsOf<Body extends { name?: string }>(types: FieldTypes<Body>, body:
 function updateStatement<Key extends Reach, Body, T>(
   spec: UpdateSpec<Key, Body, T>,
 ): Statement<Values<Key, Body>, Shown<T>> {
-  const { name, kind, eventTypes, previous = changedFields(kind), contentVersion = false } = spec;
+  const { name, kind, eventTypes, previous = changedFields(kind), contentVersion = false, terms } = spec;
+  const { options = { touchesMenu: !contentVersion } } = spec;
   const table = sql.table(kind.table);
-  const raised = contentVersion ? ['version', 'content_version'] : ['version'];
   const update = (p: Param<Values<Key, Body>>) => {
     const next = nextValues(spec, p);
     return sql<ChangeRow<T> & Shown<T>>`
       update ${table} set ${sql.join([
-        ...Object.entries({ ...next, ...spec.assign?.(p) }).map(
+        ...Object.entries({ ...next, ...spec.assign?.(p), ...raised(p, kind.table) }).map(
           ([field, value]) => sql`${sql.ref(field)} = ${value}`,
         ),
-        ...raised.map((column) => sql`${sql.ref(column)} = ${table}.${sql.ref(column)} + 1`),
-        sql`updated_at = clock_timestamp()`,
+        ...(contentVersion ? [sql`content_version = ${table}.content_version + 1`] : []),
       ])}
+      ${terms ? sql`from terms` : sql``}
       where ${isReachable(kind, p)} and ${eTagMatches(p, kind.eTag())} and ${differs(kind.table, next)}
+        ${terms ? sql`and ${terms.allow(p)}` : sql``}
       returning ${list([...change(kind, eventTypes, { previous }), kind.eTag('new').as('etag')])}`;
   };
-  const execute = write(name, update, ['etag', 'resource'], { touchesMenu: !contentVersion });
+  const execute = writeOf<Values<Key, Body>, Shown<T>>(name, (p) => ({
+    ...(terms && { before: sql`terms as materialized (${terms.find(p)})` }),
+    change: update(p),
+    ...options,
+    response: changedColumns(['etag', 'resource']),
+  }));
   return onConstraint(execute, kind.constraints);
 }
 
 function currentStatement<Key extends Reach, Body, T>(
   spec: UpdateSpec<Key, Body, T>,
-): Statement<Values<Key, Body>, Shown<T> & { differs: boolean }> {
-  const { name, kind } = spec;
+): Statement<Values<Key, Body>, Shown<T> & { differs: boolean; refused: string | null }> {
+  const { name, kind, terms } = spec;
+  const refused = (p: Param<Values<Key, Body>>): RawBuilder<string | null> =>
+    terms
+      ? sql`(select ${terms.show} from (${terms.find(p)}) as terms where not ${terms.allow(p)})`
+      : sql`null`;
   return statement(`${name}.current`, (p: Param<Values<Key, Body>>) =>
     build
       .selectFrom(kind.table)
@@ -133,6 +164,7 @@ function currentStatement<Key extends Reach, Body, T>(
         kind.eTag().as('etag'),
         kind.json().as('resource'),
         differs(kind.table, nextValues(spec, p)).as('differs'),
+        refused(p).as('refused'),
       ])
       .where(isReachable(kind, p)),
   );

@@ -3,17 +3,19 @@
  * one prepared statement. None of them can be without the others, and a new write cannot forget one.
  *
  *   with changed as (insert, update or delete … returning …change(…)),
- *     recorded as (insert into event … from changed),
+ *     recorded as (insert into event … from changed), to_relay as (insert into outbox … from recorded),
  *     touched as (update menu set content_version = … from changed)
  *   select … from changed
  *
- * Every write locks in one order, so that none waits for another in a circle: categories, items, menus, each by id.
+ * Every write locks in one order, so that none waits for another in a circle: categories, items, modifiers,
+ * modifier groups, menus, each by id.
  */
 import { type AliasedRawBuilder, type OperationNodeSource, type RawBuilder, sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
 import { type AnyJson, columns, type Json, jsonObject, rfc3339 } from '../db/json.ts';
 import { type Param, type Query, type Statement, statement } from '../db/statement.ts';
-import type { RecordKind } from './record-kind.ts';
+import { newStamp, type Stamped } from '../http/conditional.ts';
+import type { RecordKind, Table } from './record-kind.ts';
 
 export type EventType = components['schemas']['EventType'];
 
@@ -36,10 +38,29 @@ export interface ChangeRow<T> {
 type AnyChange = Omit<ChangeRow<never>, 'resource'> & { resource: AnyJson };
 
 /** The values that every write takes. */
-export interface Written {
+export interface Written extends Stamped {
   /** The request that writes; null when none did. */
   request_id: string | null;
 }
+
+/** Of one write. */
+export function written(request_id: string | null): Written {
+  return { request_id, stamp: newStamp() };
+}
+
+/** What every change of a record sets beside its fields. */
+export function raised(p: Param<Stamped>, table: Table) {
+  return {
+    version: sql<number>`${sql.ref(`${table}.version`)} + 1`,
+    stamp: p('stamp', 'integer'),
+    updated_at: sql<Date>`clock_timestamp()`,
+  };
+}
+
+const menuless: readonly Table[] = ['location', 'modifier_group', 'modifier'];
+
+/** Columns that lead from a changed record to the menus that show it. */
+const leading: Partial<Record<Table, string>> = { modifier_group: 'menu_ids', modifier: 'modifier_group_id' };
 
 type ChangeColumns<T> = {
   [C in keyof ChangeRow<T>]: AliasedRawBuilder<ChangeRow<T>[C], C>;
@@ -51,8 +72,8 @@ export type EventTypes = EventType | RawBuilder<EventType[]>;
 export interface ChangeOptions {
   /** The old values; absent when the record is new or gone. */
   previous?: RawBuilder<AnyJson | null>;
-  /** 'old' when the records are deleted. */
-  row?: 'new' | 'old';
+  /** The name of the row that is shown: 'old' when the records are deleted. */
+  row?: string;
 }
 
 /** The columns that a change returns. */
@@ -65,13 +86,15 @@ export function change<T>(
   const change: { [C in keyof ChangeRow<T>]: RawBuilder<ChangeRow<T>[C]> } = {
     account_id: record.account_id,
     location_id: record.location_id,
-    menu_id: kind.table === 'location' ? sql`null::bigint` : record.menu_id,
+    menu_id: menuless.includes(kind.table) ? sql`null::bigint` : record.menu_id,
     record: sql`${sql.lit(`${kind.table}:`)} || ${sql.ref(`${row}.${kind.table}_id`)}`,
     event_types: typeof eventTypes === 'string' ? sql`array[${sql.lit(eventTypes)}]` : eventTypes,
     resource: kind.json(row),
     previous: previous ?? sql`null::json`,
   };
-  return Object.entries<RawBuilder<unknown>>(change).map(([name, value]) =>
+  const lead = leading[kind.table];
+  const leads = lead ? { [lead]: sql.ref(`${row}.${lead}`) } : {};
+  return Object.entries<RawBuilder<unknown>>({ ...change, ...leads }).map(([name, value]) =>
     value.as(name),
   ) as unknown as ChangeColumns<T>;
 }
@@ -93,14 +116,31 @@ export function list(columns: readonly AliasedRawBuilder<unknown, string>[]): Ra
   return sql.join(columns.map((column) => sql`${column}`));
 }
 
+/** Which menus a write touches. */
+export interface TouchOptions {
+  /** False for writes of menus, which raise their own content_version, and of what no menu shows. */
+  touchesMenu?: boolean;
+  /** Whether the change may be in several menus, and not in one alone. */
+  inSeveralMenus?: boolean;
+  /**
+   * For changes of modifier groups, or of what is in them: the menus are those that the group names in its row, also
+   * one that came in while the write waited for the row.
+   */
+  through?: 'modifier_group' | 'modifier';
+}
+
 /** The SQL of a write, from top to bottom. */
-interface WriteParts<Row> {
+interface WriteParts<Row> extends TouchOptions {
   /** CTEs that the change refers to, with their names. */
   before?: RawBuilder<unknown>;
   /** The change, or several of different kinds that are one write. */
   change: OperationNodeSource | OperationNodeSource[];
-  /** False for writes of menus, which raise their own content_version. */
-  touchesMenu?: boolean;
+  /** Marks the menus as changed, where that is more than to count a change in each. */
+  touch?: RawBuilder<unknown>;
+  /** The request that each of the changed rows belongs to, where they are of several. */
+  requestId?: RawBuilder<string | null>;
+  /** What the menu's next content_version is, as seen when the menu is locked; null fails the statement. */
+  nextContentVersion?: RawBuilder<number | null>;
   /** A select; `changed` has the changed rows. */
   response: RawBuilder<Row>;
 }
@@ -113,11 +153,20 @@ export function write<Values extends Written, Row extends AnyChange, Shown exten
   name: string,
   change: (p: Param<Values>) => Changing<Row> | Changing<Row>[],
   shown: readonly Shown[],
-  options: Pick<WriteParts<Row>, 'touchesMenu'> = {},
+  options: TouchOptions = {},
 ): Statement<Values, Pick<Row, Shown>> {
-  const columns = shown.map((column) => sql.ref(column));
-  const response = sql<Pick<Row, Shown>>`select ${sql.join(columns)} from changed`;
-  return writeOf(name, (p: Param<Values>) => ({ change: change(p), response, ...options }));
+  return writeOf(name, (p: Param<Values>) => ({
+    change: change(p),
+    response: changedColumns(shown),
+    ...options,
+  }));
+}
+
+/** The response of a write that shows no more than columns of its changed rows. */
+export function changedColumns<Row, Shown extends keyof Row & string>(
+  shown: readonly Shown[],
+): RawBuilder<Pick<Row, Shown>> {
+  return sql`select ${sql.join(shown.map((column) => sql.ref(column)))} from changed`;
 }
 
 /** A write whose response is more than its changed rows. */
@@ -126,12 +175,26 @@ export function writeOf<Values extends Written, Row>(
   parts: (p: Param<Values>) => WriteParts<Row>,
 ): Statement<Values, Row> {
   return statement<Values, Row>(name, (p) => {
-    const { before, change, touchesMenu = true, response } = parts(p);
+    const {
+      before,
+      change,
+      touchesMenu = true,
+      inSeveralMenus = false,
+      through,
+      nextContentVersion,
+      touch = touchMenus(p, inSeveralMenus || through ? 'locked_menus' : 'changed', nextContentVersion),
+      requestId = p('request_id', 'text'),
+      response,
+    } = parts(p);
     const steps = [
       ...(before ? [before] : []),
       ...changedRows([change].flat()),
-      sql`recorded as (${recordEvents(p)})`,
-      ...(touchesMenu ? [sql`touched as (${touchMenus})`] : []),
+      sql`recorded as (${recordEvents(requestId)})`,
+      sql`to_relay as (insert into outbox (account_id, event_id) select account_id, event_id from recorded)`,
+      ...(through === 'modifier' ? touchGroups(p) : []),
+      ...(through ? [sql`locked_menus as (${lockShowingMenus(through)})`] : []),
+      ...(inSeveralMenus ? [sql`locked_menus as (${lockMenus()})`] : []),
+      ...(touchesMenu ? [sql`touched as (${touch})`] : []),
     ];
     return sql<Row>`with ${sql.join(steps)} ${response}`;
   });
@@ -150,15 +213,16 @@ function changedRows(changes: OperationNodeSource[]): RawBuilder<unknown>[] {
   ];
 }
 
-function recordEvents(p: Param<Written>): RawBuilder<unknown> {
+function recordEvents(requestId: RawBuilder<string | null>): RawBuilder<unknown> {
   return sql`
     insert into event (event_id, account_id, type, record, location_id, menu_id, payload)
-    select event_id, account_id, event_type, record, location_id, menu_id, ${payload(p)}
-    from (select uuidv7() as event_id, * from changed, unnest(event_types) as event_type) as change`;
+    select event_id, account_id, event_type, record, location_id, menu_id, ${payload(requestId)}
+    from (select uuidv7() as event_id, * from changed, unnest(event_types) as event_type) as change
+    returning account_id, event_id`;
 }
 
 // The bytes that are signed and sent are the bytes stored here.
-function payload(p: Param<Written>): RawBuilder<AnyJson> {
+function payload(requestId: RawBuilder<string | null>): RawBuilder<AnyJson> {
   const field = <T>(name: string) => sql.ref<T>(`change.${name}`);
   return jsonObject<EventPayload>({
     id: sql<string>`event_id_text(${field('event_id')})`,
@@ -168,7 +232,7 @@ function payload(p: Param<Written>): RawBuilder<AnyJson> {
     menu_id: field<number | null>('menu_id'),
     data: field<Json<object>>('resource'),
     previous: field<Json<object | null>>('previous'),
-    request_id: p('request_id', 'text'),
+    request_id: requestId,
   });
 }
 
@@ -185,10 +249,51 @@ interface EventPayload {
 
 /*
  * Marks the menus as changed inside. The arrays are complete, and with them every change, before the first menu is
- * locked. A menu is locked by its update alone: `for no key update` first would follow newer versions of the row while
- * it queues at the older one, where the update itself must pass once more.
+ * locked. A single menu is locked by its update alone: `for no key update` first would follow newer versions of the row
+ * while it queues at the older one, where the update itself must pass once more.
  */
-const touchMenus = sql`
-  update menu set content_version = content_version + 1
-  where menu_id = any (array(select menu_id from changed))
-    and account_id = any (array(select account_id from changed))`;
+function touchMenus(
+  p: Param<Stamped>,
+  touched: 'changed' | 'locked_menus',
+  next: RawBuilder<number | null> = sql`content_version + 1`,
+): RawBuilder<unknown> {
+  return sql`
+    update menu set content_version = ${next}, stamp = ${p('stamp', 'integer')}
+    where menu_id = any (array(select menu_id from ${sql.raw(touched)}))
+      and account_id = any (array(select account_id from ${sql.raw(touched)}))`;
+}
+
+// An update locks its rows in the order of its plan, in which two that touch the same menus may differ.
+function lockMenus(): RawBuilder<unknown> {
+  return sql`
+    select menu_id, account_id from menu
+    where menu_id = any (array(select menu_id from changed))
+      and account_id = any (array(select account_id from changed))
+    order by menu_id for no key update`;
+}
+
+// As with menus: whoever changes several groups locks them in the order of ids. An update that has waited for a row
+// goes on with its newest version, so `menu_ids` are those of now.
+function touchGroups(p: Param<Stamped>): RawBuilder<unknown>[] {
+  return [
+    sql`locked_groups as (
+    select modifier_group_id, account_id from modifier_group
+    where modifier_group_id = any (array(select modifier_group_id from changed))
+      and account_id = any (array(select account_id from changed))
+    order by modifier_group_id for no key update)`,
+    sql`touched_groups as (
+    update modifier_group set content_version = content_version + 1, stamp = ${p('stamp', 'integer')}
+    where modifier_group_id = any (array(select modifier_group_id from locked_groups))
+      and account_id = any (array(select account_id from locked_groups))
+    returning account_id, menu_ids)`,
+  ];
+}
+
+function lockShowingMenus(through: 'modifier_group' | 'modifier'): RawBuilder<unknown> {
+  const groups = sql.raw(through === 'modifier' ? 'touched_groups' : 'changed');
+  return sql`
+    select menu_id, account_id from menu
+    where menu_id = any (array(select unnest(menu_ids) from ${groups}))
+      and account_id = any (array(select account_id from ${groups}))
+    order by menu_id for no key update`;
+}

@@ -1,6 +1,9 @@
+import { sql } from 'kysely';
+import { type Database, inTransaction } from '../db/database.ts';
 import { data } from '../db/json.ts';
 import type { Seal } from '../db/seal.ts';
 import { build, type Param, statement } from '../db/statement.ts';
+import { parameterError } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { created } from '../http/reply.ts';
 import { type Reach, reachOf } from '../records/reach.ts';
@@ -9,14 +12,15 @@ import { newSecret } from './delivery/signature.ts';
 import { requireUsable } from './settings.ts';
 import { webhookETag, webhookJson, withSecret } from './webhook.ts';
 
-export function createWebhook({ seal, destination }: { seal: Seal; destination: Destination }) {
+export function createWebhook({ seal, destination, webhooksPerAccount }: Services) {
   return async ({ database, body, caller }: Call<'createWebhook'>): Promise<Reply<'createWebhook'>> => {
     const reach = reachOf(caller);
     await requireUsable(database, destination, body, reach);
 
     const secret = newSecret();
-    const [row] = await insert(database, {
+    const row = await insertWithin(database, webhooksPerAccount, {
       ...reach,
+      client_id: caller.clientId,
       url: body.url,
       description: body.description ?? '',
       event_types: body.event_types ?? [],
@@ -25,15 +29,58 @@ export function createWebhook({ seal, destination }: { seal: Seal; destination: 
       enabled: body.enabled ?? true,
       sealed_secret: seal.close(secret),
     });
-    if (!row) throw new Error('insert returned no row');
     return created(data(withSecret(row.resource, secret)), {
+      'Cache-Control': 'no-store',
       ETag: row.etag,
       Location: `/api/v1/webhooks/${row.webhook_id}`,
     });
   };
 }
 
+interface Services {
+  seal: Seal;
+  destination: Destination;
+  webhooksPerAccount: number;
+}
+
+/**
+ * Those who add endpoints to one account do so one after the other, and each counts in a statement that shows what the
+ * one before has committed.
+ */
+function insertWithin(database: Database, most: number, webhook: NewWebhook) {
+  return inTransaction(database, async (transaction) => {
+    await lockAccount(transaction, webhook);
+    const [found] = await countOthers(transaction, { ...webhook, most });
+    if (!found || found.count >= most) throw tooMany(most);
+    const [row] = await insert(transaction, webhook);
+    if (!row) throw new Error('insert returned no row');
+    return row;
+  });
+}
+
+function tooMany(most: number) {
+  const message = `would exceed the ${most} webhooks that an account can have`;
+  return parameterError([{ field: '', code: 'too_many', message }]);
+}
+
+const lockAccount = statement('webhooks.createWebhook.lock', (p: Param<Reach>) =>
+  build
+    .selectFrom('account')
+    .select('account_id')
+    .where('account_id', '=', p('account_id', 'bigint'))
+    .forNoKeyUpdate(),
+);
+
+const countOthers = statement(
+  'webhooks.createWebhook.count',
+  (p: Param<Reach & { most: number }>) => sql<{ count: number }>`
+    select count(*) from (
+      select from webhook where account_id = ${p('account_id', 'bigint')} limit ${p('most', 'bigint')}
+    ) as other`,
+);
+
 interface NewWebhook extends Reach {
+  client_id: string;
   wanted_locations: number[];
   wanted_menus: number[];
   url: string;
@@ -50,6 +97,7 @@ const insert = statement('webhooks.createWebhook', (p: Param<NewWebhook>) =>
         .insertInto('webhook')
         .values({
           account_id: p('account_id', 'bigint'),
+          client_id: p('client_id', 'text'),
           url: p('url', 'text'),
           description: p('description', 'text'),
           event_types: p('event_types', 'text[]'),

@@ -1,9 +1,16 @@
-import { data } from '../db/json.ts';
-import { build, type Param, statement } from '../db/statement.ts';
+import { sql } from 'kysely';
+import { data, type Json } from '../db/json.ts';
+import { type Param, statement } from '../db/statement.ts';
 import { notFound } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { ok } from '../http/reply.ts';
-import { deliveryDetailJson } from './delivery-log.ts';
+import {
+  type DeliveryDetail,
+  type DeliveryKey,
+  deliveries,
+  deliveryDetailJson,
+  isDelivery,
+} from './delivery-log.ts';
 import { requireWebhook, webhookKey } from './webhook.ts';
 
 export async function getDelivery({
@@ -18,13 +25,8 @@ export async function getDelivery({
   return ok(data(row.resource));
 }
 
-type Key = { delivery_id: number; webhook_id: number; account_id: number };
-
-const selectDelivery = statement('webhooks.getDelivery', (p: Param<Key>) =>
-  build
-    .selectFrom('delivery')
-    .select(deliveryDetailJson().as('resource'))
-    .where('delivery_id', '=', p('delivery_id', 'bigint'))
-    .where('account_id', '=', p('account_id', 'bigint'))
-    .where('webhook_id', '=', p('webhook_id', 'bigint')),
+const selectDelivery = statement(
+  'webhooks.getDelivery',
+  (p: Param<DeliveryKey>) => sql<{ resource: Json<DeliveryDetail> }>`
+    select ${deliveryDetailJson()} as resource from (${deliveries(() => isDelivery(p))}) as delivery`,
 );

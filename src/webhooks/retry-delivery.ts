@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 import { type Database, inTransaction } from '../db/database.ts';
-import { data } from '../db/json.ts';
+import { data, type Json } from '../db/json.ts';
 import { build, type Param, statement } from '../db/statement.ts';
 import { type ApiError, conflict, notFound } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { accepted } from '../http/reply.ts';
+import { noteDue } from './delivery/due-endpoints.ts';
 import { lockEndpoints, type OrderingKey, promoteHeads } from './delivery/ordering.ts';
-import { deliveryJson } from './delivery-log.ts';
+import { type Delivery, type DeliveryKey, deliveries, deliveryJson, isDelivery } from './delivery-log.ts';
 import { requireWebhook, webhookKey } from './webhook.ts';
 
 /** Queues the delivery again in its place among those of its record, and makes the head of these due. */
@@ -20,9 +21,11 @@ export async function retryDelivery({
   const row = await inTransaction(database, async (transaction) => {
     const orderingKey = { webhook_id, record: await lockEventOf(transaction, key) };
     await lockEndpoints(transaction, [webhook_id]);
+    await requeue(transaction, key);
     await hold(transaction, { ...key, ...orderingKey });
     const underWay = await selectPending(transaction, orderingKey);
     if (underWay.length === 0) await promoteHeads(transaction, [orderingKey]);
+    await noteDue(transaction, [webhook_id]);
     const [delivery] = await selectDelivery(transaction, key);
     return delivery;
   });
@@ -30,17 +33,11 @@ export async function retryDelivery({
   return accepted(data(row.resource));
 }
 
-interface Key {
-  delivery_id: number;
-  webhook_id: number;
-  account_id: number;
-}
-
 /**
  * Locks the event, so that retention does not take what is about to be sent.
  * @returns the record that the event is of.
  */
-async function lockEventOf(transaction: Database, key: Key): Promise<string> {
+async function lockEventOf(transaction: Database, key: DeliveryKey): Promise<string> {
   const [delivery] = await selectEventId(transaction, key);
   if (!delivery) throw noDelivery();
   const [event] = await lockEvent(transaction, { ...key, event_id: delivery.event_id });
@@ -52,8 +49,12 @@ function noDelivery(): ApiError {
   return notFound('There is no such delivery to this webhook.');
 }
 
-const selectEventId = statement('webhooks.retryDelivery.event', (p: Param<Key>) =>
-  build.selectFrom('delivery').select('event_id').where(isDelivery(p)),
+const selectEventId = statement(
+  'webhooks.retryDelivery.event',
+  (p: Param<DeliveryKey>) => sql<{ event_id: string }>`
+    select event_id from delivery where ${isDelivery(p)}
+    union all
+    select event_id from delivery_log where ${isDelivery(p)}`,
 );
 
 const lockEvent = statement(
@@ -67,8 +68,31 @@ const lockEvent = statement(
       .forKeyShare(),
 );
 
+/** Puts it back into the queue from the log, with its attempts; does nothing when it is there. */
+const requeue = statement(
+  'webhooks.retryDelivery.requeue',
+  (p: Param<DeliveryKey>) => sql<object>`
+    with ended as (
+      delete from delivery_log where ${isDelivery(p)}
+      returning delivery_id, account_id, webhook_id, event_id, event_sequence, event_type, record, attempt_count,
+        spared, attempts, replay_id, created_at
+    ),
+    queued as (
+      insert into delivery (delivery_id, account_id, webhook_id, event_id, event_sequence, event_type, record, state,
+        attempts, spared, replay_id, created_at)
+      overriding system value
+      select delivery_id, account_id, webhook_id, event_id, event_sequence, event_type, record, 'held',
+        attempt_count, spared, replay_id, created_at
+      from ended
+    )
+    insert into attempt (delivery_id, account_id, number, started_at, duration_ms, status, error, response_excerpt)
+    select delivery_id, account_id, number, started_at, duration_ms, status, error, response_excerpt
+    from ended, json_to_recordset(attempts) as attempt (number smallint, started_at timestamptz, duration_ms integer,
+      status smallint, error text, response_excerpt text)`,
+);
+
 /** Holds it, and with it what waits before it for a later attempt; one under way is left alone. */
-const hold = statement('webhooks.retryDelivery.hold', (p: Param<Key & OrderingKey>) =>
+const hold = statement('webhooks.retryDelivery.hold', (p: Param<DeliveryKey & OrderingKey>) =>
   build
     .updateTable('delivery')
     .set({ state: 'held', next_attempt_at: null, leased_until: null })
@@ -88,11 +112,8 @@ const selectPending = statement('webhooks.retryDelivery.pending', (p: Param<Orde
     .where('state', '=', 'pending'),
 );
 
-const selectDelivery = statement('webhooks.retryDelivery', (p: Param<Key>) =>
-  build.selectFrom('delivery').select(deliveryJson().as('resource')).where(isDelivery(p)),
+const selectDelivery = statement(
+  'webhooks.retryDelivery',
+  (p: Param<DeliveryKey>) => sql<{ resource: Json<Delivery> }>`
+    select ${deliveryJson()} as resource from (${deliveries(() => isDelivery(p))}) as delivery`,
 );
-
-function isDelivery(p: Param<Key>) {
-  return sql<boolean>`(delivery_id = ${p('delivery_id', 'bigint')}
-    and webhook_id = ${p('webhook_id', 'bigint')} and account_id = ${p('account_id', 'bigint')})`;
-}

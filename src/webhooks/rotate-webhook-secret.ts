@@ -3,7 +3,14 @@ import { inTransaction } from '../db/database.ts';
 import { data } from '../db/json.ts';
 import type { Seal } from '../db/seal.ts';
 import { build, type Param, statement } from '../db/statement.ts';
-import { acceptedETags, eTagMatches, type IfMatch, requireWritten } from '../http/conditional.ts';
+import {
+  acceptedETags,
+  eTagMatches,
+  type IfMatch,
+  newStamp,
+  requireWritten,
+  type Stamped,
+} from '../http/conditional.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { ok } from '../http/reply.ts';
 import { newSecret } from './delivery/signature.ts';
@@ -30,7 +37,7 @@ export function rotateWebhookSecret({ seal }: { seal: Seal }) {
     const overlap_seconds = body?.overlap_seconds ?? defaultOverlapSeconds;
     const secret = newSecret();
     const rotated = await inTransaction(database, async (transaction) => {
-      const changed = await raiseVersion(transaction, { ...key, if_match });
+      const changed = await raiseVersion(transaction, { ...key, if_match, stamp: newStamp() });
       if (changed.length > 0) {
         await retireSecrets(transaction, { ...key, overlap_seconds });
         await addSecret(transaction, { ...key, sealed_secret: seal.close(secret) });
@@ -38,14 +45,14 @@ export function rotateWebhookSecret({ seal }: { seal: Seal }) {
       return changed;
     });
     const { etag, resource } = await requireWritten(rotated, () => requireWebhook(database, key));
-    return ok(data(withSecret(resource, secret)), { ETag: etag });
+    return ok(data(withSecret(resource, secret)), { ETag: etag, 'Cache-Control': 'no-store' });
   };
 }
 
-const raiseVersion = statement('webhooks.rotateWebhookSecret', (p: Param<WebhookKey & IfMatch>) =>
+const raiseVersion = statement('webhooks.rotateWebhookSecret', (p: Param<WebhookKey & IfMatch & Stamped>) =>
   build
     .updateTable('webhook')
-    .set({ version: sql`version + 1`, updated_at: sql`clock_timestamp()` })
+    .set({ version: sql`version + 1`, stamp: p('stamp', 'integer'), updated_at: sql`clock_timestamp()` })
     .where('webhook_id', '=', p('webhook_id', 'bigint'))
     .where(manageable(p))
     .where(eTagMatches(p, webhookETag()))

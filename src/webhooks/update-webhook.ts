@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { data } from '../db/json.ts';
 import { build, type Param, statement } from '../db/statement.ts';
-import { acceptedETags, eTagMatches, type IfMatch } from '../http/conditional.ts';
+import { acceptedETags, eTagMatches, type IfMatch, newStamp, type Stamped } from '../http/conditional.ts';
 import { preconditionFailed } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { ok } from '../http/reply.ts';
@@ -34,13 +34,14 @@ export function updateWebhook({ destination }: { destination: Destination }) {
       wanted_menus: body.menu_ids ?? null,
       enabled: body.enabled ?? null,
       if_match: acceptedETags(headers['if-match']),
+      stamp: newStamp(),
     });
     if (!row) throw preconditionFailed();
     return ok(data(row.resource), { ETag: row.etag });
   };
 }
 
-interface Values extends WebhookKey, IfMatch {
+interface Values extends WebhookKey, IfMatch, Stamped {
   url: string | null;
   description: string | null;
   event_types: string[] | null;
@@ -61,29 +62,27 @@ const update = statement('webhooks.updateWebhook', (p: Param<Values>) => {
             ...next,
             ...healthAfter(p),
             version: sql`version + (${changes})::int`,
+            stamp: sql`case when ${changes} then ${p('stamp', 'integer')} else stamp end`,
             updated_at: sql`case when ${changes} then clock_timestamp() else updated_at end`,
           })
           .where('webhook_id', '=', p('webhook_id', 'bigint'))
           .where(manageable(p))
           .where(eTagMatches(p, webhookETag()))
           .returning([
-            'webhook_id',
+            'webhook.webhook_id',
+            'webhook.account_id',
             webhookETag('new').as('etag'),
             webhookJson('new').as('resource'),
-            sql<boolean>`(${p('enabled', 'boolean')} is true or old.url <> new.url)`.as('starts_anew'),
           ]),
       )
-      // What failed there before need not wait for its next attempt.
-      .with('hurried', (db) =>
+      // What waited while it was disabled, asked for quiet or failed may be due.
+      .with('noted', (db) =>
         db
-          .updateTable('delivery')
+          .updateTable('endpoint_due')
           .from('changed')
-          .set({ next_attempt_at: sql`now()` })
-          .whereRef('delivery.webhook_id', '=', 'changed.webhook_id')
-          .where('starts_anew', '=', true)
-          .where('delivery.state', '=', 'pending')
-          .where('delivery.next_attempt_at', '>', sql<Date>`now()`)
-          .where(sql<boolean>`coalesce(delivery.leased_until <= now(), true)`),
+          .set({ look_at: sql`now()` })
+          .whereRef('endpoint_due.webhook_id', '=', 'changed.webhook_id')
+          .whereRef('endpoint_due.account_id', '=', 'changed.account_id'),
       )
       .selectFrom('changed')
       .select(['etag', 'resource'])
@@ -105,14 +104,17 @@ function nextValues(p: Param<Values>) {
   };
 }
 
-/** Who enables an endpoint, or gives it another address, has mended it: its failures count no more. */
+/** Who enables an endpoint, or gives it another address, has mended it: its failures count no more, and what they put
+ * off need not wait (delivery/recovery.ts). */
 function healthAfter(p: Param<Values>) {
   const startsAnew = sql`(${p('enabled', 'boolean')} is true or ${p('url', 'text')} <> url)`;
-  const { failing_since, consecutive_failures, probe_at } = goodHealth;
+  const { failing_since, consecutive_failures, probe_at, quiet_until } = goodHealth;
   return {
     failing_since: sql<Date | null>`case when ${startsAnew} then ${failing_since} else failing_since end`,
     consecutive_failures: sql<number>`case when ${startsAnew} then ${consecutive_failures}
       else consecutive_failures end`,
     probe_at: sql<Date | null>`case when ${startsAnew} then ${probe_at} else probe_at end`,
+    quiet_until: sql<Date | null>`case when ${startsAnew} then ${quiet_until} else quiet_until end`,
+    recovered_at: sql<Date | null>`case when ${startsAnew} then now() else recovered_at end`,
   };
 }

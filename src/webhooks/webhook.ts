@@ -4,7 +4,9 @@ import type { Database } from '../db/database.ts';
 import { columns, type Json, jsonObject, rfc3339, spacedDateTime } from '../db/json.ts';
 import { build, type Param, statement } from '../db/statement.ts';
 import type { Caller } from '../http/caller.ts';
+import { stamped } from '../http/conditional.ts';
 import { type Reach, reachOf, requireReach } from '../records/reach.ts';
+import { ownerDisabledAt, ownerObjection } from './delivery/owner.ts';
 
 export type Webhook = components['schemas']['Webhook'];
 export type WebhookWithSecret = components['schemas']['WebhookWithSecret'];
@@ -26,12 +28,27 @@ export function webhookJson(row = 'webhook'): RawBuilder<Json<Webhook>> {
     event_types: sql<Webhook['event_types']>`${webhook.event_types}`,
     location_ids: webhook.location_ids,
     menu_ids: webhook.menu_ids,
-    enabled: webhook.enabled,
-    disabled_reason: sql<Webhook['disabled_reason']>`${webhook.disabled_reason}`,
-    disabled_at: rfc3339(webhook.disabled_at),
+    client_id: webhook.client_id,
+    enabled: sql<boolean>`(${webhook.enabled} and ${ownerObjection(row)} is null)`,
+    disabled_reason: sql<
+      Webhook['disabled_reason']
+    >`coalesce(${ownerObjection(row)}, ${webhook.disabled_reason})`,
+    disabled_at: rfc3339(sql<Date | null>`coalesce(${ownerDisabledAt(row)}, ${webhook.disabled_at})`),
+    expired_deliveries: sql<
+      Json<Webhook['expired_deliveries']>
+    >`case when ${webhook.expired_deliveries} > 0 then ${expiredJson(row)} end`,
     created: spacedDateTime(webhook.created_at),
     updated_at: rfc3339(webhook.updated_at),
     version: webhook.version,
+  });
+}
+
+function expiredJson(row: string): RawBuilder<Json<components['schemas']['ExpiredDeliveries']>> {
+  const webhook = columns('webhook', row);
+  return jsonObject<components['schemas']['ExpiredDeliveries']>({
+    count: webhook.expired_deliveries,
+    first_at: rfc3339(sql<Date>`${webhook.first_expired_at}`),
+    last_at: rfc3339(sql<Date>`${webhook.last_expired_at}`),
   });
 }
 
@@ -42,7 +59,9 @@ export function withSecret(webhook: Json<Webhook>, secret: string): Json<Webhook
 
 /** Its ETag, quotes included. */
 export function webhookETag(row = 'webhook'): RawBuilder<string> {
-  return sql`'"' || ${columns('webhook', row).version} || '"'`;
+  const { version, stamp, expired_deliveries } = columns('webhook', row);
+  return sql`'"' || ${stamped(version, stamp)} || coalesce('-' || ${ownerObjection(row)}, '')
+    || coalesce('-' || nullif(${expired_deliveries}, 0), '') || '"'`;
 }
 
 /** A client manages the webhooks whose grant lies within its own: it must not tap events it may not read. */

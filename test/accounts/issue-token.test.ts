@@ -147,7 +147,7 @@ t.test('only a form is taken, in whatever charset it says', async (t) => {
   t.equal((await sent(form, `${grant}&padding=${'x'.repeat(1 << 20)}`)).status, 413);
 });
 
-t.test('an address may ask 30 times a minute', async (t) => {
+t.test('an address may show wrong credentials 30 times a minute', async (t) => {
   const service = await startTestService(t);
   const responses = [];
   for (let sent = 0; sent < 31; sent++) {

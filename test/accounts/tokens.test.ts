@@ -1,4 +1,10 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomUUID,
+} from 'node:crypto';
 import { createRemoteJWKSet, type JWTPayload, jwtVerify, SignJWT, UnsecuredJWT } from 'jose';
 import t from 'tap';
 import { createSeal } from '../../src/db/seal.ts';
@@ -53,6 +59,7 @@ t.test('a forged token is refused, whatever is wrong with it', async (t) => {
     'for another audience': await mint.token({ aud: 'somebody-else' }),
     'without sub': await mint.token({ sub: undefined }),
     'without scope': await mint.token({ scope: undefined }),
+    'without jti': await mint.token({ jti: undefined }),
     'without exp': await mint.token({ exp: undefined }),
     'without iss': await mint.token({ iss: undefined }),
     'without aud': await mint.token({ aud: undefined }),
@@ -115,7 +122,7 @@ t.test('a token that was accepted a moment ago is refused once it has expired', 
   const authorization = `Bearer ${await mint.token({ exp })}`;
   t.equal((await useToken(service, authorization)).status, 200);
   await eventually('it expires', async () => Date.now() > exp * 1000);
-  t.equal((await useToken(service, authorization)).status, 401);
+  for (let sent = 0; sent < 40; sent++) t.equal((await useToken(service, authorization)).status, 401);
 });
 
 /** Claims that take the place of the service's own, undefined for none; likewise of its header and key. */
@@ -134,6 +141,7 @@ async function minter({ database, api }: TestService) {
     aud: audience,
     sub: api.credentials.client_id,
     scope: 'menus:read',
+    jti: randomUUID(),
     iat: now,
     exp: now + 60,
   };

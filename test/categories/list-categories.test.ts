@@ -33,3 +33,16 @@ t.test('refuses what is no page, and knows no menu that is not there or not with
   const bound = await service.client({ locations: [elsewhere.location_id] });
   t.equal((await bound.get(`/menus/${menu_id}/categories`)).status, 403);
 });
+
+t.test('updated_since lists the categories that changed at that time or later', async (t) => {
+  const home = await makeMenu(api, location_id);
+  const first = await makeCategory(api, home.menu_id);
+  await makeCategory(api, home.menu_id);
+  const path = `/menus/${home.menu_id}/categories`;
+  const { body } = await api.put(`${path}/${first.category_id}`, { name: 'Renamed' });
+  const list = async (moment: string) => (await api.get(`${path}?updated_since=${moment}`)).body.data;
+  t.same(await list(body.data.updated_at), [body.data]);
+  t.same(await list('2099-01-01T00:00:00Z'), []);
+  t.equal((await list('2020-01-01T00:00:00Z')).length, 2);
+  t.equal((await api.get('/menus/9000000/categories?updated_since=2020-01-01T00:00:00Z')).status, 404);
+});

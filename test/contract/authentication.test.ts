@@ -43,11 +43,9 @@ t.test(
     const { client_id } = api.credentials;
     const form = { 'content-type': 'application/x-www-form-urlencoded' };
     for (const call of exampleCalls.filter(({ security }) => security.length === 0)) {
-      const body = new URLSearchParams({
-        grant_type: 'client_credentials',
-        client_id,
-        client_secret: 'wrong',
-      });
+      const body = new URLSearchParams(call.example?.text);
+      body.set('client_id', client_id);
+      body.set('client_secret', 'wrong');
       const response = await send(url, call.method, `/api/v1${call.path}`, form, body.toString());
       t.match(response, { status: 401, body: { error: 'invalid_client' } }, call.id);
       t.match(response.headers['www-authenticate'], /^Basic /);

@@ -4,6 +4,7 @@ import document from '../../generated/openapi.json' with { type: 'json' };
 import type { ApiResponse } from '../support/api.ts';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
 import { eventually } from '../support/eventually.ts';
+import { whileItemsAreLocked } from '../support/locked-items.ts';
 import { startTestService } from '../support/service.ts';
 import { type Json, startExampleWorld } from './example-world.ts';
 
@@ -13,8 +14,12 @@ t.test('every example of an error is what the service says, but for the request 
   const { api, database } = world.service;
   const item = '/menus/7/items/42';
   const replay = { since: '2026-03-14T18:00:00Z' };
-  const form = (fields: Record<string, string>, secret = api.credentials.client_secret) =>
-    api.call('POST', '/oauth/token', {
+  const form = (
+    fields: Record<string, string>,
+    secret = api.credentials.client_secret,
+    path = '/oauth/token',
+  ) =>
+    api.call('POST', path, {
       token: null,
       body: new URLSearchParams({
         client_id: api.credentials.client_id,
@@ -28,6 +33,11 @@ t.test('every example of an error is what the service says, but for the request 
   const provoked: Record<string, () => Promise<ApiResponse>> = {
     BadRequestProblem: () =>
       api.post(`${item}/toggle`, undefined, { headers: { 'idempotency-key': 'k'.repeat(129) } }),
+    ConcurrencyLimitedProblem: async () => {
+      const { api, database } = await startTestService(t);
+      const send = () => api.put('/menus/1/content?dry_run=true', { data: { categories: [] } });
+      return whileItemsAreLocked(database, send, 2, send);
+    },
     ConflictProblem: async () => {
       await database.updateTable('replay').set({ until: 'ffffffff-ffff-7fff-bfff-ffffffffffff' }).execute();
       return api.post('/webhooks/5/replay', replay);
@@ -48,15 +58,26 @@ t.test('every example of an error is what the service says, but for the request 
       await first;
       return reply;
     },
+    IdempotencyKeysExhaustedProblem: async () => {
+      const { api } = await startTestService(t, { keptResponses: { keys: 1, megabytes: 1 } });
+      const path = '/menus/1/items/1/toggle';
+      await api.post(path, undefined, { headers: { 'idempotency-key': 'the first' } });
+      return api.post(path, undefined, { headers: { 'idempotency-key': 'another' } });
+    },
     InvalidClient: () => form({ grant_type: 'client_credentials' }, 'wrong'),
     InvalidScope: async () => {
       const { client_id, client_secret } = reader.credentials;
       return form({ grant_type: 'client_credentials', client_id, client_secret, scope: 'webhooks:manage' });
     },
     LocationNotEmptyProblem: () => api.delete('/locations/1'),
+    ModifierGroupInUseProblem: () => api.delete('/locations/1/modifier-groups/5'),
+    ModifierRequiredProblem: async () => {
+      await api.put('/locations/1/modifier-groups/6', { min_selections: 2 });
+      return api.delete('/locations/1/modifier-groups/6/modifiers/33');
+    },
     NotAcceptableProblem: () => api.get('/menus/7/content', { headers: { accept: 'image/png' } }),
     NotFoundProblem: () => api.get('/menus/6/items/42'),
-    ParameterErrorProblem: () => api.put(item, { price: 4.505, colour: 'red' }),
+    ParameterErrorProblem: () => api.put(item, { price: 4.5055, colour: 'red' }),
     PayloadTooLargeProblem: () => api.put(item, { description: 'x'.repeat(1 << 20) }),
     PreconditionFailedProblem: () => api.put(item, { price: 5 }, { headers: { 'if-match': '"0"' } }),
     ServiceUnavailableProblem: async () => {
@@ -70,6 +91,7 @@ t.test('every example of an error is what the service says, but for the request 
       await proxied.proxy?.cut();
       return api.get('/menus');
     },
+    TokenOfAnotherClient: async () => form({ token: await reader.token() }, undefined, '/oauth/revoke'),
     TooManyRequestsProblem: async () => {
       const { api } = await startTestService(t, { rateLimitPerMinute: 1 });
       await api.get('/menus');

@@ -65,14 +65,14 @@ export async function existingRecords({ api, database }: TestService): Promise<I
   await api.post(`/menus/${menu_id}/items/${item_id}/toggle`);
   const event = await database
     .selectFrom('event')
-    .select(['event_id', 'account_id', 'sequence', 'type', 'record'])
+    .select(['event_id', 'account_id', 'type', 'record'])
     .executeTakeFirstOrThrow();
   const { delivery_id } = await database
     .insertInto('delivery')
     .values({
       account_id: event.account_id,
       event_id: event.event_id,
-      event_sequence: event.sequence,
+      event_sequence: 1,
       event_type: event.type,
       record: event.record,
       webhook_id,
@@ -85,8 +85,15 @@ export async function existingRecords({ api, database }: TestService): Promise<I
     .values({ account_id: event.account_id, webhook_id, position: event.event_id, until: event.event_id })
     .returning('replay_id')
     .executeTakeFirstOrThrow();
+  const group = await api.post(`/locations/${location_id}/modifier-groups`, {
+    name: 'Sauce',
+    modifiers: [{ name: 'Soy sauce' }],
+  });
+  const { modifier_group_id, modifiers } = group.body.data;
+  const [{ modifier_id }] = modifiers;
   const event_id = `evt_${event.event_id.replaceAll('-', '')}`;
-  const ids = { location_id, menu_id, category_id, item_id, webhook_id, event_id, delivery_id, replay_id };
+  const inMenus = { location_id, menu_id, category_id, item_id, modifier_group_id, modifier_id };
+  const ids = { ...inMenus, webhook_id, event_id, delivery_id, replay_id };
   return Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, String(id)]));
 }
 
@@ -96,6 +103,8 @@ export const unknownIds: Ids = {
   menu_id: '9007199254740991',
   category_id: '9007199254740991',
   item_id: '9007199254740991',
+  modifier_group_id: '9007199254740991',
+  modifier_id: '9007199254740991',
   webhook_id: '9007199254740991',
   event_id: 'evt_00000000000070008000000000000000',
   delivery_id: '9007199254740991',
@@ -140,6 +149,11 @@ function textFieldsOf(facts: OperationFacts): string[] {
   return Object.entries(resolve(schema).properties ?? {})
     .filter(([, property]) => [resolve(property).type].flat().includes('string'))
     .map(([name]) => name);
+}
+
+/** The schema of the body in a media type. */
+export function schemaOf(call: OperationFacts, mediaType: string): object {
+  return described(call).requestBody?.content[mediaType]?.schema ?? {};
 }
 
 function headersOf(facts: OperationFacts): string[] {

@@ -7,8 +7,8 @@ import { sql } from 'kysely';
 import type { Test } from 'tap';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { type OperationId, operations } from '../../generated/operations.ts';
-import type { ApiResponse } from '../support/api.ts';
-import { eventually } from '../support/eventually.ts';
+import type { Api, ApiResponse } from '../support/api.ts';
+import { listAllEvents } from '../support/events.ts';
 import { keepRecords } from '../support/kept-records.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -63,8 +63,14 @@ export interface ExampleWorld {
   /**
    * Sends the operation with the body of an example.
    * @param parameters of the path and the query, in place of those that the examples name
+   * @param through another way to the service
    */
-  send(id: OperationId, request: ExampleRequest, parameters?: Ids): Promise<ApiResponse>;
+  send(
+    id: OperationId,
+    request: ExampleRequest,
+    parameters?: Ids,
+    through?: Pick<Api, 'call'>,
+  ): Promise<ApiResponse>;
 }
 
 export async function startExampleWorld(t: Test): Promise<ExampleWorld> {
@@ -73,22 +79,34 @@ export async function startExampleWorld(t: Test): Promise<ExampleWorld> {
   const ids = await makeRecords(service, receiver.url);
   const restore = await keepRecords(service.database);
 
-  const send: ExampleWorld['send'] = async (id, { mediaType, value }, parameters = {}) => {
-    if (id === 'listEvents') await feedComplete(service);
+  const send: ExampleWorld['send'] = async (
+    id,
+    { mediaType, value },
+    parameters = {},
+    through = service.api,
+  ) => {
+    if (id === 'listEvents') await listAllEvents(service.database);
     if (id.startsWith('create')) await freeExternalId(service, value.external_id);
     const { credentials } = service.api;
-    const own = id === 'issueToken' && value.client_id ? { ...value, ...credentialsOf(credentials) } : value;
+    const takesSecret = operations[id].security.length === 0;
+    const own = takesSecret && value.client_id ? { ...value, ...credentialsOf(credentials) } : value;
     const body = value === undefined ? undefined : bodyText(mediaType, own, ids);
-    const path = pathOf(id, { ...ids, ...respondedIds(id), ...parameters });
+    // The last location has no menu on which something could be switched.
+    const isOfMenus = /ModifierGroup|Modifier|setLocationAvailability/.test(id);
+    const place = {
+      ...(isOfMenus && { location_id: page('Menu')[0].location_id }),
+      ...(id === 'listModifierGroupUses' && page('ModifierGroup')[0]),
+    };
+    const path = pathOf(id, { ...ids, ...place, ...respondedIds(id), ...parameters });
     const inQuery = Object.entries(parameters).filter(([name]) => !operations[id].path.includes(`{${name}}`));
     const query = new URLSearchParams(inQuery);
-    return service.api.call(operations[id].method, query.size > 0 ? `${path}?${query}` : path, {
+    return through.call(operations[id].method, query.size > 0 ? `${path}?${query}` : path, {
       ...(body !== undefined && { body }),
       headers: {
         ...(mediaType && { 'content-type': mediaType }),
-        ...(own === value && id === 'issueToken' && { authorization: basic(credentials) }),
+        ...(own === value && takesSecret && { authorization: basic(credentials) }),
       },
-      ...(id === 'issueToken' && { token: null }),
+      ...(takesSecret && { token: null }),
     });
   };
   return { service, restore, send };
@@ -103,7 +121,7 @@ const page = (name: string): Json[] => namedExample(`${name}Page`).data;
 
 /** Everything is made through the API, so that its events and versions are real, but for what only time would bring. */
 async function makeRecords({ api, database }: TestService, receiver: string): Promise<Ids> {
-  await sql`truncate event, delivery, replay, webhook, item, category, menu, location cascade`.execute(
+  await sql`truncate event, delivery, replay, webhook, modifier_group, item, category, menu, location cascade`.execute(
     database,
   );
   const [delivery] = page('Delivery');
@@ -112,6 +130,9 @@ async function makeRecords({ api, database }: TestService, receiver: string): Pr
     const name = `${kind.toLowerCase()}_id`;
     firstIds[name] = String(page(kind)[0][name]);
   }
+  const groups = page('ModifierGroup');
+  firstIds['modifier_group_id'] = String(groups[0].modifier_group_id);
+  firstIds['modifier_id'] = String(groups[0].modifiers[0].modifier_id);
   for (const [name, id] of Object.entries(firstIds)) {
     const table = sql.table(name.replace('_id', ''));
     await sql`alter table ${table} alter column ${sql.ref(name)} restart with ${sql.lit(Number(id))}`.execute(
@@ -123,6 +144,11 @@ async function makeRecords({ api, database }: TestService, receiver: string): Pr
   for (const menu of page('Menu')) await make('createMenu', menu);
   for (const category of page('Category')) await make('createCategory', category);
   for (const item of page('Item')) await make('createItem', item);
+  for (const group of groups) {
+    const modifiers = group.modifiers.map((modifier: Json) => fieldsOf('createModifier', modifier));
+    await make('createModifierGroup', { ...group, modifiers });
+  }
+  await api.put('/menus/7/items/42/modifier-groups', { modifier_groups: [{ modifier_group_id: 5 }] });
   for (const webhook of page('Webhook')) await make('createWebhook', webhook);
   await database.updateTable('webhook').set({ url: receiver }).execute();
   await api.put('/menus/7/items/42', { is_available: false });
@@ -131,7 +157,7 @@ async function makeRecords({ api, database }: TestService, receiver: string): Pr
     .selectFrom('event')
     .selectAll()
     .where('type', '=', 'item.toggled')
-    .orderBy('sequence')
+    .orderBy('event_id')
     .executeTakeFirstOrThrow();
   const { account_id, event_id } = event;
   await database
@@ -139,7 +165,7 @@ async function makeRecords({ api, database }: TestService, receiver: string): Pr
     .values({
       account_id,
       event_id,
-      event_sequence: event.sequence,
+      event_sequence: 1,
       event_type: event.type,
       record: event.record,
       webhook_id: delivery.webhook_id,
@@ -158,18 +184,19 @@ async function makeRecords({ api, database }: TestService, receiver: string): Pr
     .values({ account_id, webhook_id: delivery.webhook_id, position: event_id, until: event_id })
     .execute();
 
-  // The last location has no menu, so that it can be deleted; the first item has a category in the second menu.
+  // The last location has no menu, so that it can be deleted; the first item has a category in the second menu; the last
+  // modifier group is not in use.
   return {
     ...firstIds,
+    modifier_group_id: String(groups.at(-1).modifier_group_id),
+    modifier_id: String(groups.at(-1).modifiers[0].modifier_id),
     location_id: String(page('Location').at(-1).location_id),
     menu_id: String(page('Item')[0].menu_id),
     event_id: `evt_${event_id.replaceAll('-', '')}`,
   };
 
   async function make(id: OperationId, shown: Json): Promise<void> {
-    const { properties } = resolve(describedOperation(id).requestBody.content['application/json'].schema);
-    const body = Object.fromEntries(Object.entries(shown).filter(([key]) => key in properties));
-    const text = inFuture(JSON.stringify(body));
+    const text = inFuture(JSON.stringify(fieldsOf(id, shown)));
     const reply = await api.call('POST', pathOf(id, shown), {
       body: text,
       headers: { 'content-type': 'application/json' },
@@ -178,19 +205,16 @@ async function makeRecords({ api, database }: TestService, receiver: string): Pr
   }
 }
 
-/** The feed waits for every write that is under way on the server, those of other tests included. */
-async function feedComplete({ api, database }: TestService): Promise<void> {
-  const { rows } = await sql<{ count: number }>`select count(*)::int from event`.execute(database);
-  await eventually('the feed has every event', async () => {
-    const { body } = await api.get('/events?limit=200');
-    return body.data.length === rows[0]?.count;
-  });
+/** What the body of a creation takes of a record. */
+function fieldsOf(id: OperationId, shown: Json): object {
+  const { properties } = resolve(describedOperation(id).requestBody.content['application/json'].schema);
+  return Object.fromEntries(Object.entries(shown).filter(([key]) => key in properties));
 }
 
 /** A record that exists has the example's external id; it makes way for the new one. */
 async function freeExternalId({ database }: TestService, external_id: unknown): Promise<void> {
   if (typeof external_id !== 'string') return;
-  for (const table of ['location', 'menu', 'category', 'item'] as const)
+  for (const table of ['location', 'menu', 'category', 'item', 'modifier_group', 'modifier'] as const)
     await database
       .updateTable(table)
       .set({ external_id: null })

@@ -13,6 +13,7 @@ declare const item: Item;
 declare const itemJson: Json<Item>;
 declare const menuJson: Json<components['schemas']['Menu']>;
 declare const webhook: components['schemas']['WebhookWithSecret'];
+const secret = { 'Cache-Control': 'no-store' } as const;
 
 declare const handlers: ReturnType<typeof createHandlers>;
 
@@ -31,7 +32,7 @@ export const answered: Handler<'getItem'> = async () => ok({ data: item }, { ETa
 export const respondedAsJson: Handler<'getItem'> = async () => ok(data(itemJson), { ETag: '"1"' });
 export const unchanged: Handler<'getItem'> = async () => notModified('"1"');
 export const made: Handler<'createWebhook'> = async () =>
-  created({ data: webhook }, { ETag: '"1"', Location: '/api/v1/webhooks/1' });
+  created({ data: webhook }, { ...secret, ETag: '"1"', Location: '/api/v1/webhooks/1' });
 
 export const exported: Handler<'exportMenu'> = async () => okAs('text/csv', 'record,…', { ETag: '"1"' });
 
@@ -72,14 +73,14 @@ export const wrongField: Reply<'getItem'> = ok({ data: { ...item, price: '4.50' 
 export const missingHeader: Handler<'getItem'> = async () => ok({ data: item });
 
 // @ts-expect-error Location is a required header
-export const missingLocation: Reply<'createWebhook'> = created({ data: webhook }, { ETag: '"1"' });
+export const missingLocation: Reply<'createWebhook'> = created({ data: webhook }, { ...secret, ETag: '"1"' });
 
 // @ts-expect-error the headers' names are those of the contract
 export const misspeltHeader: Handler<'getItem'> = async () => ok({ data: item }, { Etag: '"1"' });
 
 export const excessProperty: Reply<'listItems'> = {
   status: 200,
-  headers: {},
+  headers: { ETag: '"1"' },
   // @ts-expect-error a literal body has a field too many
   body: { data: [], next_cursor: null, total: 0 },
 };

@@ -91,7 +91,7 @@ t.test('a client without the scope: every operation', async (t) => {
     const without = clients.filter(
       ({ scope }) => !call.security.some((scopes) => scopes.every((one) => impliedScopes([scope]).has(one))),
     );
-    t.ok(without.length > 0, `${call.id} is not for everybody`);
+    t.equal(without.length > 0, call.id !== 'getCurrentClient', `${call.id} is not for everybody`);
     for (const { scope, api } of without) {
       for (const headers of [{}, { 'idempotency-key': randomUUID() }]) {
         const response = await send(api, call, ids, { headers });

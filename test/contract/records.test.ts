@@ -27,18 +27,18 @@ const noIds = [
 t.test('a path id that is no id is a record that does not exist', async (t) => {
   const service = await startTestService(t);
   const ids = await existingRecords(service);
-  for (const call of callsOnRecords) {
-    for (const name of call.parameters) {
-      const responses = await Promise.all(
-        noIds.map((id) => callWith(service.api, call, { ...ids, [name]: id })),
+  // Each operation once at a time: some have a limit.
+  const places = callsOnRecords.flatMap((call) => call.parameters.map((name) => ({ call, name })));
+  for (const id of noIds) {
+    const responses = await Promise.all(
+      places.map(({ call, name }) => callWith(service.api, call, { ...ids, [name]: id })),
+    );
+    for (const [index, { call, name }] of places.entries()) {
+      t.match(
+        responses[index],
+        { status: 404, body: { title: 'Record Not Found', code: 'not_found' } },
+        `${call.id} ${name} ${id.slice(0, 40)}`,
       );
-      for (const [index, response] of responses.entries()) {
-        t.match(
-          response,
-          { status: 404, body: { title: 'Record Not Found', code: 'not_found' } },
-          `${call.id} ${name} ${noIds[index]?.slice(0, 40)}`,
-        );
-      }
     }
   }
 });
@@ -69,7 +69,11 @@ t.test('a record of another account, or of a location outside the grant, is answ
       t.match(response, { status: 403, body: { title: 'Forbidden', code: 'forbidden' } }, call.id);
     }
   }
-  const events = await service.database.selectFrom('event').select('event_id').execute();
-  t.equal(events.length, 1, 'nothing was changed: the one event is that of the preparation');
+  const events = await service.database.selectFrom('event').select('type').orderBy('event_id').execute();
+  t.same(
+    events.map(({ type }) => type),
+    ['item.toggled', 'modifier_group.created', 'modifier.created'],
+    'nothing was changed: the events are those of the preparation',
+  );
   t.equal((await service.api.get(`/webhooks/${ids['webhook_id']}`)).status, 200);
 });

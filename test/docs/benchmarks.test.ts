@@ -3,7 +3,7 @@ import { root, runToEnd } from '../support/process.ts';
 import { blocksOf } from './blocks.ts';
 import { commandsOf } from './terminal.ts';
 
-t.test('the commands of docs/benchmarks.md are those of the bench', async (t) => {
+t.test('the commands of docs/benchmarks.md and docs/scaling.md are those of the bench', async (t) => {
   const { stdout, ended } = await runToEnd(
     t,
     {},
@@ -12,8 +12,8 @@ t.test('the commands of docs/benchmarks.md are those of the bench', async (t) =>
   );
   t.equal(ended, 0);
   const known = [...stdout.matchAll(/^ {2}(\S+)/gm)].map(([, word = '']) => word);
-  const commands = blocksOf('docs/benchmarks.md').flatMap(commandsOf);
-  t.equal(commands.length, 6);
+  const commands = ['docs/benchmarks.md', 'docs/scaling.md'].flatMap(blocksOf).flatMap(commandsOf);
+  t.equal(commands.length, 12);
   for (const { line } of commands) {
     t.match(line, /^npm run bench( -- |$)/);
     const names = line

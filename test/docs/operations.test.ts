@@ -12,7 +12,9 @@ t.test('the commands of docs/operations.md work as they are pasted', { skip: noT
     directory: root,
     env: { ...(await databaseEnvironment(t)), LOG_LEVEL: 'warn' },
     adapt: (text: string) =>
-      withSecretsOf(printed, text).replaceAll('3000', String(api)).replaceAll('3001', String(worker)),
+      withSecretsOf(printed, text).replaceAll(/\b300[01]\b/g, (port) =>
+        String(port === '3000' ? api : worker),
+      ),
   };
   const terminal = openTerminal(t, place);
   const programs = [];

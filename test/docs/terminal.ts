@@ -3,6 +3,7 @@ import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import type { Test } from 'tap';
+import type { Account } from '../../src/embedded/programs.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Block } from './blocks.ts';
 
@@ -32,6 +33,8 @@ export function commandsOf({ kind, text }: Block): Command[] {
 export interface Place {
   directory: string;
   env?: Record<string, string>;
+  /** Whose shell it is; this process's own unless given. */
+  account?: Account;
   /** Changes what is typed and what is expected: to a free port, or to the secret that this run was given. */
   adapt?: (text: string) => string;
 }
@@ -60,7 +63,7 @@ export function openTerminal(t: Test, place: Place): Terminal {
   return {
     async type(command) {
       const { line, shown } = adapted(command, place);
-      // The feed ends before the oldest write under way on the server, which other tests write to as well.
+      // An event is in the feed a few milliseconds after its write.
       const outcome = line.includes('/events')
         ? await eventually(`${line} prints ${shown}`, async () => {
             const tried = await run(line);
@@ -132,13 +135,14 @@ function condensed(text: string): string {
     .replaceAll(/^\d\d:\d\d:\d\d/gm, '')
     .replaceAll(/\s+/g, '')
     .replaceAll(/(evt|req)_[0-9a-f-]{32,36}/g, '$1_')
-    .replaceAll(/("(?:created|updated_at|timestamp)":|,at)"?\d{4}-[-0-9T:.]+Z?"?/g, '$1');
+    .replaceAll(/("(?:created|updated_at|unavailable_since|timestamp)":|,at)"?\d{4}-[-0-9T:.]+Z?"?/g, '$1');
 }
 
 // A process group of its own, as a shell gives one; without the settings of whoever runs the tests, and without the
 // hooks that tap puts into every Node below it.
-function launch(t: Test, args: string[], { directory, env }: Place) {
+function launch(t: Test, args: string[], { directory, env, account }: Place) {
   const child = spawn('bash', args, {
+    ...account,
     cwd: directory,
     detached: true,
     stdio: ['pipe', 'pipe', 'pipe'],

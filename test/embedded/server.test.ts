@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import * as fs from 'node:fs';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,6 +13,7 @@ import {
   runningEmbedded,
   startEmbedded,
 } from '../../src/embedded/server.ts';
+import { eventually } from '../support/eventually.ts';
 
 const root = process.getuid?.() === 0;
 const nobody = { uid: 65534, gid: 65534 };
@@ -134,6 +136,100 @@ t.test('a server that is busy when its postmaster is killed is waited for', asyn
   t.same(await query(server, 'select id from dishes'), [{ id: 86 }]);
   await server.stop();
   await busy;
+});
+
+t.test('a server that is killed is started again on the same data, however often', async (t) => {
+  const lines: string[] = [];
+  const server = await startEmbedded(shared, { report: (line) => lines.push(line) });
+  await query(server, 'create table written (n integer)');
+  for (let n = 1; n <= 3; n += 1) {
+    const killed = postmaster();
+    await query(server, `insert into written values (${n})`);
+    process.kill(n === 2 ? -killed : killed, 'SIGKILL');
+    const rows = await eventually('it responds again', () =>
+      query(server, 'select n from written').catch(() => null),
+    );
+    t.equal(rows.length, n);
+    t.not(postmaster(), killed);
+  }
+  t.equal(lines.length, 3);
+  t.match(lines[0], /^the embedded database ended with SIGKILL; starting it again$/);
+  await server.stop();
+  t.notOk(fs.existsSync(join(shared, 'postgres', 'postmaster.pid')));
+  await pause(200);
+  t.equal(lines.length, 3, 'one that is stopped is not started again');
+});
+
+t.test('none is started beside what is left of a killed one', async (t) => {
+  const server = await startEmbedded(shared);
+  const { backend, ended } = await busyBackend(server);
+  process.kill(postmaster(), 'SIGKILL');
+  t.ok(isRunning(backend));
+  await eventually('another responds', () => query(server, 'select 1').catch(() => null));
+  t.notOk(isRunning(backend));
+  t.match(
+    fs.readFileSync(join(shared, 'postgres.log'), 'utf8'),
+    'pre-existing shared memory block',
+    'Postgres itself refused meanwhile',
+  );
+  await ended;
+  await server.stop();
+});
+
+t.test('a socket that outlives a killed one for a moment does not keep the next from starting', async (t) => {
+  const server = await startEmbedded(shared);
+  const socket = join(shared, 'postgres', '.s.PGSQL.5432');
+  fs.unlinkSync(socket);
+  const left = createServer((caller) => caller.destroy()).listen(socket);
+  await once(left, 'listening');
+  const asked = once(left, 'connection');
+  process.kill(postmaster(), 'SIGKILL');
+  await asked;
+  left.close();
+  t.same(await eventually('another responds', () => query(server, 'select 1 as alive').catch(() => null)), [
+    { alive: 1 },
+  ]);
+  await server.stop();
+});
+
+t.test('a stop while it is being started again leaves nothing behind', async (t) => {
+  const server = await startEmbedded(shared);
+  const { ended } = await busyBackend(server);
+  const killed = postmaster();
+  process.kill(killed, 'SIGKILL');
+  await eventually('another is tried', async () => postmaster() !== killed || !isRunning(killed));
+  await server.stop();
+  await ended;
+  t.equal(await runningEmbedded(shared), undefined);
+  const next = await startEmbedded(shared);
+  t.same(await query(next, 'select 1 as alive'), [{ alive: 1 }]);
+  await next.stop();
+});
+
+t.test('a server that cannot be started again is given up, in one line', async (t) => {
+  const server = await startEmbedded(shared, { patienceMs: 500 });
+  const control = join(shared, 'postgres', 'global', 'pg_control');
+  fs.renameSync(control, `${control}.away`);
+  process.kill(postmaster(), 'SIGKILL');
+  const message = await failure(server.lost);
+  t.match(message, /^Postgres did not start: .*pg_control/);
+  t.notMatch(message, '\n');
+  await server.stop();
+  fs.renameSync(`${control}.away`, control);
+  await (await startEmbedded(shared)).stop();
+});
+
+t.test('a database that is gone is told of at once, and none is made in its place', async (t) => {
+  const server = await startEmbedded(shared);
+  const cluster = join(shared, 'postgres');
+  const killed = postmaster();
+  fs.renameSync(cluster, `${cluster}.away`);
+  process.kill(killed, 'SIGKILL');
+  t.match(await failure(server.lost), /^DATA_DIR .* no longer contains its database; restore it, [^\n]*$/);
+  t.notOk(fs.existsSync(cluster));
+  await server.stop();
+  fs.renameSync(`${cluster}.away`, cluster);
+  await (await startEmbedded(shared)).stop();
 });
 
 t.test('a service that exits without stopping its server takes it down', async (t) => {
@@ -267,6 +363,22 @@ t.test('an ordinary user starts it as well', { skip: noOrdinaryUser() }, async (
   service.stdin?.end();
   t.same(await once(service, 'exit'), [0, null]);
 });
+
+/** A backend that takes a second or more before it looks whether its postmaster is still there. */
+async function busyBackend(server: {
+  connection: pg.ClientConfig;
+}): Promise<{ backend: number; ended: Promise<unknown> }> {
+  const client = new pg.Client(server.connection);
+  client.on('error', () => {});
+  await client.connect();
+  const { rows } = await client.query('select pg_backend_pid() as backend');
+  const started = once(client, 'notice');
+  const ended = client
+    .query(`do $$ begin raise notice 'counting'; perform count(*) from generate_series(1, 10000000); end $$`)
+    .catch(() => undefined);
+  await started;
+  return { backend: rows[0].backend, ended };
+}
 
 /** Why the test as another user cannot run. */
 function noOrdinaryUser(): string | false {

@@ -183,8 +183,8 @@ async function storm(
 async function requireWholeHistory(t: Test, database: Database, location_id: number): Promise<void> {
   const { rows: gaps } = await sql<{ record: string }>`
     select record from (
-      select record, version, lag(version) over (partition by record order by sequence) as before
-      from (select record, sequence, (payload -> 'data' ->> 'version')::int as version from event
+      select record, version, lag(version) over (partition by record order by event_id) as before
+      from (select record, event_id, (payload -> 'data' ->> 'version')::int as version from event
         where type not like '%.deleted') as told
     ) as pair
     where version not in (coalesce(before, version), coalesce(before, version) + 1)

@@ -35,8 +35,8 @@ t.test('connections cut again and again while sending: nothing is lost or out of
 t.test('the server is restarted while sending: nothing is lost or out of order', async (t) => {
   const server = await startScratchPostgres();
   t.teardown(() => server.stop());
+  await migrate(server.connection);
   const own = openDatabase(server.connection);
-  await migrate(own);
   await loadQuietDemo(own);
   await own.destroy();
 

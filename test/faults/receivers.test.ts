@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import { createSender } from '../../src/webhooks/delivery/deliver.ts';
 import { createDestination } from '../../src/webhooks/delivery/destination.ts';
 import { selfSigned } from '../support/certificate.ts';
+import { storedAttempts } from '../support/deliveries.ts';
 import { eventually } from '../support/eventually.ts';
 import { someItems } from '../support/menus.ts';
 import { startReceiver, subscribe } from '../support/receiver.ts';
@@ -77,12 +78,7 @@ async function loggedAndRetried(
   t.ok((good.deliveries.at(-1)?.receivedAt ?? 0) - started < 2_000);
 
   const attempts = await eventually('a second attempt', async () => {
-    const rows = await database
-      .selectFrom('attempt')
-      .innerJoin('delivery', (join) => join.onRef('delivery.delivery_id', '=', 'attempt.delivery_id'))
-      .select(['attempt.delivery_id', 'number', 'status', 'error', 'state'])
-      .where('webhook_id', '=', webhook_id)
-      .execute();
+    const rows = await storedAttempts(database, { webhook_id });
     return rows.some(({ number }) => number === 2) && rows;
   });
   for (const { status, error, state } of attempts)

@@ -167,7 +167,7 @@ async function stored(observer: Database, itemId: number) {
 async function toldVersions(observer: Database, itemId: number): Promise<number[]> {
   const { rows } = await sql<{ version: number }>`
     select (payload -> 'data' ->> 'version')::int as version from event
-    where record = ${`item:${itemId}`} order by sequence`.execute(observer);
+    where record = ${`item:${itemId}`} order by event_id`.execute(observer);
   return rows.map(({ version }) => version);
 }
 

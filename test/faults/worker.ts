@@ -4,6 +4,7 @@ import { createSeal } from '../../src/db/seal.ts';
 import { createSender } from '../../src/webhooks/delivery/deliver.ts';
 import { createDestination } from '../../src/webhooks/delivery/destination.ts';
 import { startWorker } from '../../src/worker.ts';
+import { shiftClock } from '../support/clock.ts';
 import type { WorkerSettings } from './processes.ts';
 
 /*
@@ -42,16 +43,3 @@ process.once('SIGTERM', async () => {
   process.exit(0);
 });
 process.send?.('started');
-
-function shiftClock(offsetMs: number): void {
-  const now = Date.now;
-  globalThis.Date = class extends Date {
-    constructor(...args: unknown[]) {
-      if (args.length === 0) super(now() + offsetMs);
-      else super(...(args as [number]));
-    }
-    static override now(): number {
-      return now() + offsetMs;
-    }
-  } as DateConstructor;
-}

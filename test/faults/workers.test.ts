@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import t from 'tap';
 import type { Item } from '../../src/items/item.ts';
+import { storedAttempts, storedDeliveries } from '../support/deliveries.ts';
 import { settled } from '../support/eventually.ts';
 import { someItems } from '../support/menus.ts';
 import { startReceiver, subscribe, verify } from '../support/receiver.ts';
@@ -35,7 +36,7 @@ t.test(
       );
     }
     for (const delivery of shaky.deliveries) verify(delivery, secret);
-    const senders = await database.selectFrom('attempt').select('started_at').execute();
+    const senders = await storedAttempts(database);
     t.ok(senders.every(({ started_at }) => Math.abs(started_at.getTime() - Date.now()) < hourMs / 2));
   },
 );
@@ -56,9 +57,7 @@ t.test('SIGTERM ends what is under way and writes it down', async (t) => {
   child.kill('SIGTERM');
   stopping.resolve();
   t.same(await exit, [0, null]);
-  t.match(await database.selectFrom('delivery').select(['state', 'attempts']).execute(), [
-    { state: 'delivered', attempts: 1 },
-  ]);
+  t.match(await storedDeliveries(database), [{ state: 'delivered', attempts: 1 }]);
 });
 
 function versionsOf(receiver: { deliveries: { event: { data: object } }[] }, itemId: number): number[] {

@@ -1,4 +1,5 @@
 import t from 'tap';
+import document from '../../generated/openapi.json' with { type: 'json' };
 import { checkProblem } from '../support/contract.ts';
 import { sendRaw } from '../support/raw.ts';
 import { startTestService } from '../support/service.ts';
@@ -35,6 +36,22 @@ t.test('a URL that is too long is answered 414, headers that are too large 431',
   checkProblem(large);
   const many = Array.from({ length: 1500 }, (_, index) => `X-${index}: xxxxxxxxxx\r\n`).join('');
   t.equal((await sendRaw(url, `GET / HTTP/1.1\r\nHost: x\r\n${many}\r\n`)).status, 431);
+});
+
+t.test('a list of ETags has its bound, the same for every operation', async (t) => {
+  const { IfMatch, IfNoneMatch } = document.components.parameters;
+  for (const [{ name, schema }, method, path] of [
+    [IfMatch, 'PUT', '/api/v1/menus/1'],
+    [IfMatch, 'POST', '/api/v1/menus/1/toggle'],
+    [IfNoneMatch, 'GET', '/api/v1/menus/1'],
+  ] as const) {
+    const call = (length: number) =>
+      sendRaw(url, `${method} ${path} HTTP/1.1\r\nHost: x\r\n${name}: ${'x'.repeat(length)}\r\n\r\n`);
+    t.equal((await call(schema.maxLength)).status, 401, 'it is the token that is missing');
+    const long = await call(schema.maxLength + 1);
+    t.match(long, { status: 431, body: { code: 'headers_too_large' } }, `${method} ${name}`);
+    checkProblem(long);
+  }
 });
 
 const malformed: Record<string, string | Buffer> = {

@@ -1,10 +1,12 @@
 import { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
 import { request } from 'undici';
-import { bodyLimit } from '../../src/contract/bodies.ts';
+import { operations } from '../../generated/operations.ts';
 import type { Api, CallOptions } from '../support/api.ts';
 import { sendRaw } from '../support/raw.ts';
 import { startTestService } from '../support/service.ts';
+
+const bodyLimit = operations.updateItem.bodyLimit ?? 0;
 
 async function startWithItem(t: Test): Promise<{ api: Api; path: string }> {
   const { api } = await startTestService(t);

@@ -35,6 +35,11 @@ t.test('the contract is published as it was bundled, with a validator', async (t
   }
 });
 
+t.test('the root leads to the reference page', async (t) => {
+  const root = await send(url, 'GET', '/', {});
+  t.match(root, { status: 302, headers: { location: '/docs' } });
+});
+
 t.test('the reference page loads nothing from outside and may be framed by nobody', async (t) => {
   const page = await send(url, 'GET', '/docs', {});
   const index = page.status === 200 ? page : await send(url, 'GET', String(page.headers['location']), {});
@@ -61,6 +66,66 @@ t.test('the reference page loads nothing from outside and may be framed by nobod
   }
   t.notMatch(index.text, /<script(?![^>]*\bsrc=)/, 'no script that the policy would refuse');
 });
+
+t.test('the scripts of the reference page are small on the way, and kept', async (t) => {
+  const { text } = await send(url, 'GET', '/docs', {});
+  const [, first = ''] = /href="([^"]+standalone\.esm\.js)"/.exec(text) ?? [];
+  const sizes = new Map<string, number>();
+  const load = async (path: string): Promise<void> => {
+    if (sizes.has(path)) return;
+    sizes.set(path, 0);
+    const script = await send(url, 'GET', path, {});
+    t.match(script, { status: 200, headers: { 'content-type': 'text/javascript; charset=utf-8' } }, path);
+    t.equal(script.headers['cache-control'], 'public, max-age=31536000, immutable');
+    const { headers } = await fetch(`${url}${path}`, { headers: { 'accept-encoding': 'br' } });
+    if (script.text.length >= 1024) t.equal(headers.get('content-encoding'), 'br');
+    sizes.set(path, Number(headers.get('content-length')));
+    const etag = headers.get('etag') ?? '';
+    const again = await fetch(`${url}${path}`, {
+      headers: { 'accept-encoding': 'br', 'if-none-match': etag },
+    });
+    t.equal(again.status, 304);
+    const imports = [...script.text.matchAll(/(?:^|[;}])(?:import|export)(?:[\w\s{},*$]+from)?"(\.[^"]+)"/g)];
+    for (const [, name = ''] of imports) await load(new URL(name, `${url}${path}`).pathname);
+  };
+  await load(first);
+  t.ok(sizes.size > 5 && sizes.size <= 16, `${sizes.size} modules until the first operation`);
+  const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+  t.ok(total > 100_000 && total < 700_000, `${total} bytes`);
+  for (const name of ['..%2fpackage.json', 'chunks/..%2f..%2fpackage.json', 'nothing.js']) {
+    t.equal((await send(url, 'GET', new URL(name, `${url}${first}`).pathname, {})).status, 404, name);
+  }
+});
+
+t.test(
+  'the page has a contract of its own: samples, changelog, requests that the demo account can take',
+  async (t) => {
+    const { status, body, headers } = await send(url, 'GET', '/docs/document.json', {});
+    t.equal(status, 200);
+    t.match(headers['etag'], /^"[^"]+"$/);
+    t.match(body.info.description, /^# Changelog$/m);
+    const operations = Object.values<Record<string, Operation>>(body.paths).flatMap((path) =>
+      Object.values(path),
+    );
+    for (const { operationId, 'x-codeSamples': samples } of operations)
+      t.equal(samples.length, 5, operationId);
+    const { post } = body.paths['/menus/{menu_id}/items/{item_id}/toggle'];
+    const parameters = post.parameters.map(
+      ({ $ref }: { $ref: string }) =>
+        body.components.parameters[$ref.slice('#/components/parameters/'.length)],
+    );
+    const examples = (wanted: string) =>
+      parameters.find(({ name }: { name: string }) => name === wanted).examples;
+    t.strictSame(examples('item_id'), { example: { value: 1, 'x-disabled': false } });
+    t.equal(examples('If-Match').example['x-disabled'], true, 'shown, not sent');
+    t.strictSame(body.components.schemas, bundle.components.schemas, 'and the same types');
+  },
+);
+
+interface Operation {
+  operationId: string;
+  'x-codeSamples': object[];
+}
 
 t.test('the published keys verify the tokens, and no private key is among them', async (t) => {
   const { status, body } = await send(url, 'GET', '/.well-known/jwks.json', {});

@@ -2,11 +2,14 @@ import { connect } from 'node:net';
 import { sql } from 'kysely';
 import t from 'tap';
 import { request } from 'undici';
+import { launch } from '../../scripts/launch.ts';
 import { send } from '../support/api.ts';
 import { checkProblem } from '../support/contract.ts';
 import { startDemoProcess } from '../support/demo-process.ts';
 import { eventually } from '../support/eventually.ts';
+import { environmentOf } from '../support/process.ts';
 import { sendRaw } from '../support/raw.ts';
+import { cloneDatabase } from '../support/service.ts';
 
 t.test('each answer is logged with its request id, and no secret or token ever is', async (t) => {
   const { url, api, database, log, service } = await startDemoProcess(t, { LOG_LEVEL: 'trace' });
@@ -106,6 +109,35 @@ t.test('a failure on our side tells nothing internal', async (t) => {
   );
   t.equal((await api.get('/menus')).status, 200, 'the rest goes on');
 });
+
+// Preloaded, so that the service ends by an error that nobody catches.
+const crash = `process.on('SIGUSR2', () => { throw new Error('a crash'); })`;
+
+for (const [end, signal] of [
+  ['a stop', 'SIGTERM'],
+  ['a crash', 'SIGUSR2'],
+] as const) {
+  t.test(`${end} loses no line of the log`, async (t) => {
+    const connection = await cloneDatabase(t);
+    const preload = `--import=data:text/javascript,${encodeURIComponent(crash)}`;
+    const service = launch([process.execPath, preload, 'src/main.ts'], {
+      ...environmentOf(connection),
+      PORT: '0',
+    });
+    t.teardown(() => service.stop('SIGKILL', 'group'));
+    const ready = await eventually('it is ready', async () =>
+      /"address":"([^"]+)"/.exec(service.printed.stdout),
+    );
+    const ids = Array.from({ length: 500 }, (_, call) => `call-${call}`);
+    await Promise.all(ids.map((id) => send(`${ready[1]}`, 'GET', '/api/v1/menus', { 'x-request-id': id })));
+    const { stdout, stderr, ended } = await service.stop(signal);
+    t.equal(ended, signal === 'SIGTERM' ? 0 : 1, stderr);
+    const lines = stdout.split('\n').filter((line) => line.includes('"reqId":"call-'));
+    const logged = lines.map((line) => JSON.parse(line).reqId);
+    t.strictSame(logged.sort(), ids.sort());
+    if (signal === 'SIGUSR2') t.match(stderr, /Error: a crash/);
+  });
+}
 
 t.test('a client that goes away in the middle of its body is no failure on our side', async (t) => {
   const { url, api, log } = await startDemoProcess(t);

@@ -47,7 +47,7 @@ t.test('the Link header leads through every list, whatever the size of a page', 
 });
 
 t.test('a page holds 100 records unless asked for another number', async (t) => {
-  const { api } = await startTestService(t);
+  const { api } = await startTestService(t, { webhooksPerAccount: 101 });
   const [first] = await walk(api, '/menus');
   t.ok(first);
   for (let port = 1; port <= 101; port++) await api.post('/webhooks', { url: `https://127.0.0.1:${port}/` });

@@ -4,7 +4,10 @@ import type { ApiResponse } from '../support/api.ts';
 import { startTestService } from '../support/service.ts';
 
 const { api } = await startTestService(t);
-const { menu_id } = (await api.get('/menus')).body.data[0];
+// One in euros, which have two decimal places.
+const { data: locations } = (await api.get('/locations')).body;
+const { location_id } = locations.find(({ currency }: { currency: string }) => currency === 'EUR');
+const { menu_id } = (await api.get(`/menus?location_id=${location_id}`)).body.data[0];
 const { item_id } = (await api.get(`/menus/${menu_id}/items`)).body.data[0];
 const menu = `/menus/${menu_id}`;
 const path = `${menu}/items/${item_id}`;
@@ -20,10 +23,10 @@ t.test('a problem holds what RFC 9457 and the contract name, and nothing else', 
     type: 'urn:menu-management:problem:parameter_error',
     title: 'Parameter Error',
     status: 422,
-    detail: '/price must be a multiple of 0.01',
+    detail: '/price must have at most 2 decimal places in EUR',
     code: 'parameter_error',
     request_id: 'mine',
-    errors: [{ field: '/price', code: 'precision', message: 'must be a multiple of 0.01' }],
+    errors: [{ field: '/price', code: 'precision', message: 'must have at most 2 decimal places in EUR' }],
   });
   const missing = await api.get('/menus/9007199254740991', { headers });
   t.strictSame(missing.body, {
@@ -68,18 +71,20 @@ t.test('all faults of a body are told at once, each with its JSON Pointer', asyn
   t.strictSame((await api.get(path)).body, before, 'nothing was changed');
 });
 
-t.test('faults of body, query and headers are told together', async (t) => {
-  const headers = { 'idempotency-key': 'x'.repeat(129) };
-  const response = await api.post('/webhooks?dry_run=true&q=%ff', { url: 5, unknown: 1 }, { headers });
+t.test('faults of body and query are told together, unless a header is at fault', async (t) => {
+  const call = (headers: Record<string, string>) =>
+    api.post('/webhooks?dry_run=true&q=%ff', { url: 5, unknown: 1 }, { headers });
+  const response = await call({});
   t.equal(response.status, 422);
   t.strictSame(faultsOf(response), [
     '/unknown unknown',
     '/url type',
     'dry_run unknown',
-    'idempotency-key too_long',
     'q characters',
     'q unknown',
   ]);
+  const refused = await call({ 'idempotency-key': 'x'.repeat(129) });
+  t.match(refused, { status: 400, body: { code: 'bad_request', detail: /^idempotency-key / } });
 });
 
 t.test('faults without end are cut short', async (t) => {
@@ -95,7 +100,7 @@ t.test('faults without end are cut short', async (t) => {
 });
 
 t.test('nesting without end is refused as any other wrong type', async (t) => {
-  const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+  const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`;
   for (const body of [deep, `{"allergens":[${deep},${deep}]}`, `{"name":${deep}}`]) {
     t.equal((await api.put(path, undefined, { body, headers: json })).status, 422);
   }
@@ -129,7 +134,7 @@ t.test('prices are exact: two places are kept, a third is refused, never rounded
   const accepted = {
     '0': '0.00', '-0': '0.00', '0.01': '0.01', '0.1': '0.10', '0.29': '0.29', '0.57': '0.57', '1.1': '1.10',
     '4.35': '4.35', '19.990': '19.99', '1e2': '100.00', '5E-1': '0.50', '1.23e1': '12.30',
-    '8192.03': '8192.03', '999999.99': '999999.99',
+    '8192.03': '8192.03', '999999.99': '999999.99', '999999999.99': '999999999.99',
   }; // biome-ignore format: a table
   for (const [price, stored] of Object.entries(accepted)) {
     const response = await put(price);
@@ -145,8 +150,9 @@ t.test('prices are exact: two places are kept, a third is refused, never rounded
     '19.9900001': 'precision',
     '4e-324': 'precision',
     '-0.01': 'too_small',
-    '1000000': 'too_large',
-    '999999.991': 'too_large',
+    '999999999.991': 'precision',
+    '1000000000': 'too_large',
+    '999999999.9991': 'too_large',
     '1e308': 'too_large',
     '1e400': 'type',
     '-1e400': 'type',

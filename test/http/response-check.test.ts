@@ -34,7 +34,7 @@ t.test('a violation is told by its place and its keyword', async (t) => {
   const { price: _, ...unpriced } = data;
   t.same(body({ data: unpriced }), ['body /data/price required']);
   t.same(body({ data: { ...data, 'cost/unit': 1 } }), ['body /data/cost~1unit additionalProperties']);
-  t.same(body({ data: { ...data, price: 1.005 } }), ['body /data/price multipleOf']);
+  t.same(body({ data: { ...data, price: 1.0005 } }), ['body /data/price x-check']);
   t.same(body({ data: { ...data, allergens: [unheardOf] } }), ['body /data/allergens/0 maxLength']);
   t.same(body({ data, meta: {} }), ['body /meta additionalProperties']);
   t.same(found({ body: '{"data":' }), ['body  json']);

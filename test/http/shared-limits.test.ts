@@ -1,12 +1,9 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import t, { type Test } from 'tap';
+import t from 'tap';
+import { send } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/process.ts';
+import { noRedis as skip, startRedis } from '../support/redis.ts';
 import { startTestService } from '../support/service.ts';
-
-const skip = spawnSync('redis-server', ['--version']).error ? 'redis-server is not installed here' : false;
 
 t.test('services that share a Redis count the calls of a client together', { skip }, async (t) => {
   const { url: redisUrl } = await startRedis(t);
@@ -25,6 +22,29 @@ t.test('services that share a Redis count the calls of a client together', { ski
   t.equal((await call(one)).status, 429);
 });
 
+t.test('services that share a Redis count failed authentication together', { skip }, async (t) => {
+  const { url: redisUrl } = await startRedis(t);
+  const one = await startTestService(t, { redisUrl });
+  const other = await startTestService(t, { redisUrl, connect: async () => one.connection });
+  const { client_id, client_secret } = one.api.credentials;
+  const ask = ({ url }: typeof one, secret: string) =>
+    send(
+      url,
+      'POST',
+      '/api/v1/oauth/token',
+      { 'content-type': 'application/x-www-form-urlencoded' },
+      new URLSearchParams({ grant_type: 'client_credentials', client_id, client_secret: secret }).toString(),
+    );
+  for (let sent = 0; sent < 15; sent++) {
+    t.equal((await ask(one, 'wrong')).status, 401);
+    t.equal((await ask(other, 'wrong')).status, 401);
+  }
+  for (const service of [one, other]) {
+    t.equal((await ask(service, 'wrong')).status, 429);
+    t.equal((await ask(service, client_secret)).status, 200);
+  }
+});
+
 t.test('while Redis is away each process counts calls for itself', { skip }, async (t) => {
   const { url: redisUrl, server } = await startRedis(t);
   const { api } = await startTestService(t, { redisUrl, rateLimitPerMinute: 2 });
@@ -33,6 +53,13 @@ t.test('while Redis is away each process counts calls for itself', { skip }, asy
   await eventually('a call is served', async () => (await api.get('/locations')).status === 200);
   t.equal((await api.get('/locations')).status, 200);
   t.equal((await api.get('/locations')).status, 429);
+});
+
+t.test('a process that starts without Redis starts, and counts for itself', { skip }, async (t) => {
+  const redisUrl = `redis://127.0.0.1:${await freePort()}`;
+  const { api } = await startTestService(t, { redisUrl, rateLimitPerMinute: 2 });
+  for (const status of [200, 200, 429]) t.equal((await api.get('/locations')).status, status);
+  t.match((await api.get('//metrics', { token: null })).text, /^menus_redis_up 0$/m);
 });
 
 t.test('while Redis hangs no call waits for it, and all are counted', { skip }, async (t) => {
@@ -73,18 +100,3 @@ t.test('while Redis hangs no call waits for it, and all are counted', { skip }, 
   await eventually('the metric says so', async () => (await isUp()) === '1');
   t.ok((await quotaLeft()) > 0);
 });
-
-async function startRedis(t: Test): Promise<{ url: string; server: ChildProcess }> {
-  const port = await freePort();
-  const server = spawn('redis-server', ['--port', String(port), '--bind', '127.0.0.1', '--save', ''], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  t.teardown(async () => {
-    if (server.exitCode === null && server.signalCode === null) {
-      server.kill('SIGKILL');
-      await once(server, 'exit');
-    }
-  });
-  for await (const line of createInterface(server.stdout)) if (line.includes('Ready to accept')) break;
-  return { url: `redis://127.0.0.1:${port}`, server };
-}

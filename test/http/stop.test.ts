@@ -49,3 +49,30 @@ t.test('a stop finishes the requests in flight, refuses new ones and then ends',
   const events = await database.selectFrom('event').select('type').execute();
   t.strictSame(events, [{ type: 'item.toggled' }], 'what was acknowledged is there');
 });
+
+t.test('with DRAIN_SECONDS it is not ready at once, and serves until they are over', async (t) => {
+  const { service, url, api } = await startDemoProcess(t, { DRAIN_SECONDS: '4' });
+  const dispatcher = new Agent({ keepAliveTimeout: 60_000 });
+  t.teardown(() => dispatcher.destroy());
+  const authorization = `Bearer ${await api.token()}`;
+  const read = async () => {
+    const response = await request(`${url}/api/v1/menus?limit=1`, { headers: { authorization }, dispatcher });
+    await response.body.dump();
+    return response;
+  };
+  t.equal((await read()).headers['connection'], 'keep-alive');
+  const begun = performance.now();
+  const end = service.stop('SIGTERM');
+  await eventually('it is not ready', async () => {
+    const { status, body } = await api.get('//health/ready', { token: null });
+    return status === 503 && body.status === 'stopping';
+  });
+  t.equal((await api.get('//health/live', { token: null })).status, 200);
+  const { statusCode, headers } = await read();
+  t.equal(statusCode, 200, 'who has not noticed is served');
+  t.equal(headers['connection'], 'close', 'and told to connect elsewhere');
+  const { ended, stdout, stderr } = await end;
+  t.equal(ended, 0);
+  t.ok(performance.now() - begun >= 4_000);
+  t.notMatch(stdout + stderr, /"level":[456]0/);
+});

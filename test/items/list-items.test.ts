@@ -111,7 +111,8 @@ t.test('an absence that is over counts as available', async (t) => {
     .where('item_id', '=', item.item_id)
     .execute();
   const on = await api.get(`/menus/${menu_id}/items?is_available=true`);
-  t.same(on.body.data, [{ ...item, is_available: true, unavailable_until: null }]);
+  const returned = { unavailable_until: null, unavailable_since: null, unavailable_by: null };
+  t.same(on.body.data, [{ ...item, is_available: true, ...returned }]);
   t.same((await api.get(`/menus/${menu_id}/items?is_available=false`)).body.data, []);
 });
 

@@ -48,3 +48,19 @@ t.test('refuses pages that there are not, and filters that it does not have', as
     t.match(body.errors, [{ field, code }], query);
   }
 });
+
+t.test('updated_since lists what changed at that time or later, in any offset', async (t) => {
+  const first = await makeLocation(api);
+  const { body } = await api.put(`/locations/${first.location_id}`, { name: 'Renamed' });
+  const since = body.data.updated_at;
+  const list = async (moment: string) =>
+    (await api.get(`/locations?updated_since=${encodeURIComponent(moment)}`)).body.data;
+  t.same(await list(since), [body.data]);
+  const east = `${new Date(Date.parse(since) + 2 * 3_600_000).toISOString().slice(0, -1)}+02:00`;
+  t.same(await list(east), [body.data]);
+  t.same(await list(new Date(Date.parse(since) + 1).toISOString()), []);
+  t.ok((await list('2020-01-01T00:00:00Z')).length > 1);
+  const refused = await api.get('/locations?updated_since=yesterday');
+  t.equal(refused.status, 422);
+  t.ok(refused.body.errors.every(({ field }: { field: string }) => field === 'updated_since'));
+});

@@ -31,7 +31,7 @@ t.test('changes each field alone and tells exactly its old value', async (t) => 
     [{ phone: '+33 1 55 55 01 42' }],
     [{ phone: null }],
     [{ timezone: 'Europe/Paris' }],
-    [{ currency: 'EUR' }],
+    [{ currency: 'USD' }],
     [{ external_id: 'PAR-01' }],
     [{ external_id: null }],
   ];

@@ -25,7 +25,7 @@ t.test('makes an empty menu with every field, its tag and its event', async (t) 
   t.equal(response.headers['location'], `/api/v1/menus/${menu.menu_id}`);
 
   const read = await api.get(`/menus/${menu.menu_id}`);
-  t.same(read.body.data, { ...menu, categories: [] });
+  t.same(read.body.data, { ...menu, categories: [], modifier_groups: [] });
   t.equal(read.headers['etag'], response.headers['etag']);
 
   const [event, ...more] = await events.next();

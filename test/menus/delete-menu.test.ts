@@ -87,7 +87,7 @@ t.test('a menu of two thousand items is gone in well under a second, in one tran
     t.same(types.slice(2000), ['category.deleted', 'menu.deleted']);
     const transactions = await database
       .selectFrom('event')
-      .select('transaction_id')
+      .select(sql<string>`xmin::text`.as('transaction_id'))
       .distinct()
       .where('menu_id', '=', menu.menu_id)
       .where('type', 'like', '%.deleted')

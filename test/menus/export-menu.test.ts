@@ -20,28 +20,71 @@ t.test('the document is the whole menu, in display order, under the names of its
 
   const response = await api.get(`/menus/${menu.menu_id}/content`);
   t.equal(response.status, 200);
-  const plain = { description: '', photo_url: null, allergens: [], dietary_tags: [] };
+  const unset = { hours: null, modifier_groups: [] };
+  const plain = { description: '', photo_url: null, allergens: [], dietary_tags: [], ...unset };
   t.strictSame(response.body.data, {
     name: 'Evening',
     description: 'From five.',
+    hours: null,
     categories: [
       {
         category_id: first.category_id,
         name: 'Rolls',
         description: '',
+        hours: null,
         items: [{ item_id: nameless.item_id, name: 'Salmon', price: 4.9, ...plain }],
       },
       {
         external_id: 'B',
         name: 'Nigiri',
         description: '',
+        hours: null,
         items: [
           { external_id: 'B1', name: 'Salmon', price: 4.5, ...plain },
-          { external_id: 'B2', name: 'Tuna', price: 5, ...fields },
+          { external_id: 'B2', name: 'Tuna', price: 5, ...unset, ...fields },
         ],
       },
     ],
+    modifier_groups: [],
   });
+});
+
+t.test('a window past midnight is one window in the document, and stays one', async (t) => {
+  const { menu } = await makeTree(api);
+  const weekly = [
+    { days: ['fri', 'sat'], from: '22:00', minutes: 240 },
+    { days: ['sun'], from: '00:00', minutes: 1440 },
+  ];
+  const dates = [
+    { date: '2026-12-31', windows: [{ from: '20:00', minutes: 480 }] },
+    { date: '2027-01-01', windows: [] },
+  ];
+  await api.put(`/menus/${menu.menu_id}`, { hours: { weekly, dates } });
+  const path = `/menus/${menu.menu_id}/content`;
+  const document = (await api.get(path)).body;
+  const hours = { weekly, dates, valid_from: null, valid_until: null };
+  t.strictSame(document.data.hours, hours);
+  t.strictSame((await api.put(path, document)).body.data.menu, null);
+  const copy = await makeMenu(api, menu.location_id);
+  await api.put(`/menus/${copy.menu_id}/content`, {
+    data: { hours: document.data.hours, categories: [] },
+  });
+  t.strictSame((await api.get(`/menus/${copy.menu_id}`)).body.data.hours, hours);
+});
+
+t.test('a price is written alike by getItem, an export as JSON or CSV, and an import', async (t) => {
+  const { menu, category } = await makeTree(api);
+  const { item_id } = await makeItem(api, category, { external_id: 'P', name: 'Plum', price: 480 });
+  const content = `/menus/${menu.menu_id}/content`;
+  const written = /"price":480\.00\b/;
+  t.match((await api.get(`/menus/${menu.menu_id}/items/${item_id}`)).text, written);
+  const document = (await api.get(content)).text;
+  t.match(document, written);
+  t.match((await api.get(content, csv)).text, /,Plum,,480\.00,/);
+  const body = document.replace(written, '"price":481.5');
+  const headers = { 'content-type': 'application/json' };
+  const { text } = await api.call('PUT', `${content}?dry_run=true`, { body, headers });
+  t.match(text, '"old":{"price":480.00},"new":{"price":481.50}');
 });
 
 t.test('what is switched during service is in the document only when asked for', async (t) => {
@@ -82,7 +125,7 @@ t.test('CSV is what spreadsheets read: a byte order mark, CRLF, quotes', async (
     ['menu', 'category', 'item'],
   );
   t.match(rows[1], { category_external_id: '', category_id: String(category.category_id), name: 'Nigiri' });
-  t.match(rows[2], { item_id: String(item.item_id), price: '4.5', description });
+  t.match(rows[2], { item_id: String(item.item_id), price: '4.50', description });
   t.equal(rows[2]?.['allergens'], '"a;b";" lead";"say ""hi""";=1');
 });
 
@@ -107,7 +150,7 @@ t.test('Accept chooses between JSON and CSV', async (t) => {
   const { menu } = await makeTree(api);
   const ask = async (accept: string) => {
     const { status, headers } = await api.get(`/menus/${menu.menu_id}/content`, { headers: { accept } });
-    t.equal(headers['vary'], 'Accept');
+    t.equal(headers['vary'], 'Accept, Accept-Encoding');
     return status === 200 ? String(headers['content-type']).split(';')[0] : status;
   };
   const json = 'application/json';

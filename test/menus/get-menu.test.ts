@@ -28,6 +28,7 @@ t.test('answers the whole menu in display order, ties by id', async (t) => {
       { ...tiedToo, items: [] },
       { ...last, items: [d] },
     ],
+    modifier_groups: [],
   });
 });
 

@@ -258,3 +258,92 @@ t.test('text that looks like a formula comes back as it was, with or without its
   t.strictSame(await shown(), ['=2+2', '-5'], 'a file made elsewhere need not guard');
   t.strictSame((await stored()).categories[0].items[1].allergens, ['-a', '-b']);
 });
+
+t.test('a price may have a decimal comma where semicolons separate the cells, and there alone', async (t) => {
+  const { send, faults, stored } = await makeEmptyMenu();
+  const columns = 'record;category_external_id;external_id;name;price';
+  const file = (...prices: string[]) =>
+    [columns, 'category;N;;Nigiri;', ...prices.map((price, at) => `item;N;I${at};X;${price}`)].join('\n');
+  t.equal((await send(file('4,50', '4.5', '12', ' 0,99 ', '"1,5"'))).status, 200);
+  const prices = (await stored()).categories[0].items.map(({ price }: { price: number }) => price);
+  t.strictSame(prices, [4.5, 4.5, 12, 0.99, 1.5]);
+  t.strictSame(await faults(file('1.234,50', '1,234.50', '4,5,0', ',5', '4,', '-1,5', '1 234,50', '4,505')), [
+    'line 3, price: type',
+    'line 4, price: type',
+    'line 5, price: type',
+    'line 6, price: type',
+    'line 7, price: type',
+    'line 8, price: too_small',
+    'line 9, price: type',
+    'line 10, price: precision',
+  ]);
+  const others = file('4,50').replaceAll(';', '\t');
+  t.strictSame(await faults(others), ['line 3, price: type'], 'tabs');
+  t.strictSame(await faults(`${header}\n${nigiri}\nitem,N,S,Salmon,"4,50",`), ['line 3, price: type']);
+  const ids = 'record;category_external_id;item_id;price\ncategory;N;;\nitem;N;1,0;5';
+  const noId = ['line 3, item_id: type', 'line 3, item_id: not_found'];
+  t.strictSame(await faults(ids), noId, 'an id is no decimal');
+});
+
+t.test(
+  'an external_id is text: 0012 is not 12, and the dry run names what would be created again',
+  async (t) => {
+    const { path, send, stored } = await makeEmptyMenu();
+    const categories = ['category,007,,Drinks,,', 'category,X,,Other,,'];
+    const items = [
+      'item,007,0012,Tea,1,',
+      'item,007,1e3,Coffee,2,',
+      'item,X,A 1,Water,3,',
+      'item,X,B,Same,4,',
+    ];
+    t.equal((await send([header, ...categories, ...items, 'item,X,C,Same,4,'].join('\n'))).status, 200);
+    const before = await stored();
+    t.match(
+      before.categories.map(({ external_id }: { external_id: string }) => external_id),
+      ['007', 'X'],
+    );
+    const { text } = await api.get(path, { headers: { accept: 'text/csv' } });
+    t.match(text, ',0012,');
+    t.match((await send(text)).body.data, {
+      items: { unchanged: 5, recreated: [] },
+      categories: { recreated: [] },
+    });
+
+    const again = [
+      'item,7,12,Tea,1,',
+      'item,7,1000,Coffee,2,',
+      'item,X,a1,Still water,3,',
+      'item,X,D,Same,4,',
+    ];
+    const file = [header, 'category,7,,Drinks,,', 'category,X,,Other,,', ...again, 'item,X,E,New,5,'].join(
+      '\n',
+    );
+    const dry = await api.call('PUT', `${path}?dry_run=true`, {
+      body: file,
+      headers: { 'content-type': 'text/csv' },
+    });
+    t.equal(dry.status, 200);
+    const [drinks, other] = before.categories;
+    const named = (list: { item_id: number; name: string }[], name: string) =>
+      list.find((item) => item.name === name)?.item_id;
+    const { data } = dry.body;
+    t.strictSame(data.categories.recreated, [
+      { category_id: drinks.category_id, external_id: '007', new_external_id: '7', name: 'Drinks' },
+    ]);
+    t.strictSame(data.items.recreated, [
+      { item_id: named(drinks.items, 'Tea'), external_id: '0012', new_external_id: '12', name: 'Tea' },
+      { item_id: named(drinks.items, 'Coffee'), external_id: '1e3', new_external_id: '1000', name: 'Coffee' },
+      {
+        item_id: named(other.items, 'Water'),
+        external_id: 'A 1',
+        new_external_id: 'a1',
+        name: 'Still water',
+      },
+      { item_id: named(other.items, 'Same'), external_id: 'B', new_external_id: 'D', name: 'Same' },
+    ]);
+    t.equal(data.items.created.length, 5);
+    t.equal(data.items.deleted.length, 5, 'they are deleted all the same');
+    t.match(await stored(), before, 'and a dry run does nothing');
+    t.strictSame((await send(file)).body.data.items.recreated, data.items.recreated);
+  },
+);

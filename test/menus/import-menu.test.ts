@@ -72,6 +72,7 @@ t.test(
             new: { description: 'Two pieces.' },
           },
         ],
+        recreated: [],
         unchanged: 1,
       },
       items: {
@@ -96,8 +97,11 @@ t.test(
           },
         ],
         deleted: [{ item_id: eel.item_id, external_id: 'E', name: 'Eel' }],
+        recreated: [],
         unchanged: 1,
       },
+      modifier_groups: { created: [], updated: [], unchanged: 0 },
+      modifiers: { ...nothing, recreated: [], unchanged: 0 },
     };
 
     const before = await stored();

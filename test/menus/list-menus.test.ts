@@ -81,3 +81,16 @@ t.test('refuses values that no filter takes', async (t) => {
     t.match(body.errors, [{ field, code }], query);
   }
 });
+
+t.test(
+  'updated_since goes with the other filters, and a change inside a menu is none of the menu',
+  async (t) => {
+    const { body } = await api.put(`/menus/${lunch.menu_id}`, { description: 'From noon' });
+    await api.post(`/menus/${dinner.menu_id}/categories`, { name: 'Fish' });
+    const since = `updated_since=${encodeURIComponent(body.data.updated_at)}`;
+    t.same((await api.get(`/menus?${since}`)).body.data, [body.data]);
+    t.same((await api.get(`/menus?${since}&location_id=${here.location_id}`)).body.data, [body.data]);
+    t.same((await api.get(`/menus?${since}&location_id=${there.location_id}`)).body.data, []);
+    t.same((await api.get(`/menus?${since}&is_active=false`)).body.data, []);
+  },
+);

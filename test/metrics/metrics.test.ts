@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import t from 'tap';
+import { noteDue } from '../../src/webhooks/delivery/due-endpoints.ts';
 import { send } from '../support/api.ts';
 import { startDatabaseProxy } from '../support/database-proxy.ts';
 import { eventually } from '../support/eventually.ts';
@@ -52,12 +53,14 @@ t.test('the backlog of enabled endpoints and its age are read when asked for', a
   const hooks = 'https://hooks.example.com/';
   const on = (await api.post('/webhooks', { url: hooks })).body.data.webhook_id;
   const off = (await api.post('/webhooks', { url: hooks, enabled: false })).body.data.webhook_id;
-  const queue = (webhook_id: number, state: string, minutes: number) =>
-    sql`insert into delivery (account_id, webhook_id, event_id, event_sequence, event_type, record, state, next_attempt_at, created_at)
+  const queue = async (webhook_id: number, state: string, minutes: number) => {
+    await sql`insert into delivery (account_id, webhook_id, event_id, event_sequence, event_type, record, state, next_attempt_at, created_at)
       values (${api.credentials.account_id}, ${webhook_id}, uuidv7(), 1, 'item.toggled', 'item:1', ${state},
         case when ${state} = 'pending' then now() end, now() - make_interval(mins => ${minutes}))`.execute(
       database,
     );
+    await noteDue(database, [webhook_id], new Date(0));
+  };
   await queue(on, 'pending', 2);
   await queue(on, 'pending', 1);
   await queue(on, 'held', 1);
@@ -71,10 +74,54 @@ t.test('the backlog of enabled endpoints and its age are read when asked for', a
 
   const [item] = await demoItems(api);
   await api.post(`${item.path}/toggle`);
-  await sql`update event set created_at = now() - interval '5 minutes'`.execute(database);
+  await sql`
+    with older as (update event set event_id = uuidv7(interval '-5 minutes') returning event_id)
+    update outbox set event_id = older.event_id from older`.execute(database);
   const [waiting, , , older = 0] = backlog(await scrape(url));
   t.equal(waiting, 1);
   t.ok(older >= 300 && older < 360, 'an event that no worker has taken up counts as well');
+});
+
+t.test('a reading of the backlog serves all scrapes of its time, and tells its age', async (t) => {
+  const { api, url } = await startTestService(t, { keepBacklogMs: 3_600_000 });
+  const [item] = await demoItems(api);
+  const unrelayed = 'menus_webhook_backlog{state="unrelayed"}';
+  const first = await scrape(url);
+  t.equal(first.value(unrelayed), 0);
+  await api.post(`${item.path}/toggle`);
+  const later = await scrape(url);
+  t.equal(later.value(unrelayed), 0);
+  const age = 'menus_webhook_backlog_age_seconds';
+  t.ok((first.value(age) ?? -1) >= 0);
+  t.ok((later.value(age) ?? 0) > (first.value(age) ?? 0));
+});
+
+t.test('while the backlog takes long to read, one reading is under way for all scrapes', async (t) => {
+  const { api, url, database } = await startTestService(t);
+  const [item] = await demoItems(api);
+  const unrelayed = 'menus_webhook_backlog{state="unrelayed"}';
+  t.equal((await scrape(url)).value(unrelayed), 0);
+  await api.post(`${item.path}/toggle`);
+  let most = 0;
+  await database.transaction().execute(async (transaction) => {
+    await sql`lock table webhook in access exclusive mode`.execute(transaction);
+    let done = false;
+    const scrapes = Promise.all(Array.from({ length: 10 }, () => scrape(url))).finally(() => {
+      done = true;
+    });
+    while (!done) {
+      const { rows } = await sql`select from pg_stat_activity
+        where datname = current_database() and query like '%interval ''10 minutes''%' and state = 'active'
+          and pid <> pg_backend_pid()`.execute(database);
+      most = Math.max(most, rows.length);
+    }
+    for (const { value } of await scrapes) {
+      t.equal(value(unrelayed), 0, 'the last one is served');
+      t.ok((value('menus_webhook_backlog_age_seconds') ?? 0) > 0.9, 'with its age');
+    }
+  });
+  t.equal(most, 1);
+  t.equal((await scrape(url)).value(unrelayed), 1);
 });
 
 t.test('the pool and the process are told of, and all of it is well-formed', async (t) => {

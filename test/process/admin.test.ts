@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { openDatabase } from '../../src/db/database.ts';
+import { admin, done } from '../support/admin.ts';
 import { createApi } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import {
   databaseEnvironment,
   dataDirectory,
-  type Outcome,
   postgresOf,
   runToEnd,
   startProcess,
@@ -54,6 +54,8 @@ t.test('with DATABASE_URL it works on that database', async (t) => {
   const listed = await done(t, env, 'list-clients', '--account', 'Demo');
   t.match(listed.at(-1), { client_id: client.client_id, locations: [2, 1] });
   t.same(await done(t, env, 'list-clients', '--account', 'nobody'), []);
+  const { epoch } = await done(t, env, 'new-epoch');
+  t.ok((await done(t, env, 'new-epoch')).epoch > epoch);
 });
 
 t.test('migrate and load-demo bring an empty database up', async (t) => {
@@ -94,8 +96,15 @@ t.test('--help tells how to use it', async (t) => {
   for (const word of [
     'create-client',
     'list-clients',
+    'list-webhooks',
+    'update-client',
+    'rotate-client-secret',
     'disable-client',
+    'enable-client',
+    'rotate-signing-key',
+    'rekey',
     'migrate',
+    'new-epoch',
     'load-demo',
     'menus:write',
   ])
@@ -111,6 +120,22 @@ const wrong: [string[], RegExp][] = [
     /no scope "menus:all"; --scopes takes menus:read,/,
   ],
   [['create-client', '--account', 'A', '--locations', ''], /--locations takes ids such as 1,2, not ""/],
+  [['update-client', 'client_0'], /update-client needs --scopes or --locations/],
+  [
+    ['update-client', 'client_0', '--scopes', 'menus:all'],
+    /no scope "menus:all"; --scopes takes menus:read,/,
+  ],
+  [
+    ['update-client', 'client_0', '--locations', 'some'],
+    /--locations takes ids such as 1,2, not "some", or all/,
+  ],
+  [
+    ['rotate-client-secret', 'client_0', '--overlap', '1y'],
+    /--overlap takes a time such as 24h, 30m or 0, .*"1y"/,
+  ],
+  [['rotate-client-secret', 'client_0', '--overlap', '31d'], /--overlap takes .* at most 30d, not "31d"/],
+  [['rotate-client-secret'], /rotate-client-secret needs a CLIENT_ID; see list-clients/],
+  [['rotate-signing-key', '--overlap', '0'], /rotate-signing-key takes no --overlap; see --help/],
   [['disable-client'], /disable-client needs a CLIENT_ID; see list-clients/],
   [['disable-client', 'one', 'two'], /disable-client takes no argument "two"; see --help/],
 ];
@@ -129,6 +154,9 @@ t.test('what cannot be done gets one line, and status 1', async (t) => {
   const env = await databaseEnvironment(t);
   const refused: [Record<string, string>, string[], RegExp][] = [
     [env, ['disable-client', 'client_0'], /there is no client client_0; see list-clients/],
+    [env, ['enable-client', 'client_0'], /there is no client client_0; see list-clients/],
+    [env, ['rotate-client-secret', 'client_0'], /there is no client client_0; see list-clients/],
+    [env, ['update-client', 'client_0', '--scopes', 'menus:read'], /there is no client client_0; see list/],
     [
       env,
       ['create-client', '--account', 'Demo', '--locations', '1,99'],
@@ -151,16 +179,3 @@ t.test('what cannot be done gets one line, and status 1', async (t) => {
   }
   t.same(await done(t, env, 'list-clients', '--account', 'New'), [], 'no account was made on the way');
 });
-
-function admin(t: Test, env: Record<string, string>, ...args: string[]): Promise<Outcome> {
-  return runToEnd(t, env, [process.execPath, 'scripts/admin.ts', ...args]);
-}
-
-/** The JSON that the command printed; there must be nothing else. */
-async function done(t: Test, env: Record<string, string>, ...args: string[]) {
-  const outcome = await admin(t, env, ...args);
-  t.equal(outcome.stderr, '');
-  t.equal(outcome.ended, 0);
-  t.match(outcome.stdout, /^[{[].*\n$/);
-  return JSON.parse(outcome.stdout);
-}

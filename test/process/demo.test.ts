@@ -24,9 +24,11 @@ t.test('it is what its clients could have made: each record came with its event'
   );
   t.same(Object.fromEntries(counts), {
     'location.created': 3,
-    'menu.created': 6,
-    'category.created': 31,
-    'item.created': 203,
+    'menu.created': 7,
+    'category.created': 33,
+    'item.created': 207,
+    'modifier_group.created': 9,
+    'modifier.created': 28,
   });
   const first = recorded.find((event) => event['type'] === 'item.created')?.['data'];
   t.match(first, { menu_id: demo?.menu_id, item_id: demo?.item_id, external_id: 'NG-01' });

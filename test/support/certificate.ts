@@ -28,7 +28,7 @@ export function selfSigned(hostname: string): { key: string; cert: string } {
   );
   const signature = signBytes('sha256', toBeSigned, privateKey);
   const certificate = sequence(toBeSigned, ecdsaWithSha256, der(0x03, Buffer.of(0), signature));
-  const base64 = certificate.toString('base64').replace(/.{64}/g, '$&\n');
+  const base64 = certificate.toString('base64').replace(/.{64}(?=.)/g, '$&\n');
   return {
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     cert: `-----BEGIN CERTIFICATE-----\n${base64}\n-----END CERTIFICATE-----\n`,

@@ -1,26 +1,12 @@
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import type { NetConnectOpts } from 'node:net';
 import type pg from 'pg';
 import type { Test } from 'tap';
+import { startProxy, type TcpProxy } from './proxy.ts';
 import { startTestService, type TestService, type TestServiceOptions } from './service.ts';
 
 /** A way to the database that a test can take away and give back. */
-export interface DatabaseProxy {
+export interface DatabaseProxy extends Omit<TcpProxy, 'leadTo'> {
   connection: pg.PoolConfig;
-  /** Breaks every connection and accepts no other: connection refused. */
-  cut(): Promise<void>;
-  /** Accepts connections and says nothing, as a host does that is gone from the network. */
-  silence(): void;
-  /** Back to the start; breaks every connection. */
-  restore(): Promise<void>;
-  /** Accepts connections and holds back whatever either side sends, until `resume`. */
-  stall(): void;
-  /** Delivers what was held back. What a client sent that has reset its connection since is lost, as in a kernel. */
-  resume(): void;
-  /** Swallows whatever is sent on the connections there are, and closes none of them; new ones work. */
-  goDark(): void;
-  /** Resets every connection; new ones work. */
-  reset(): void;
   /** From now on new connections lead to this server; those there are go dark. */
   leadTo(target: pg.PoolConfig): void;
 }
@@ -39,128 +25,19 @@ export async function startBehindProxy(
   return { ...service, proxy: proxy as DatabaseProxy };
 }
 
-/** Listens on a loopback port of its own and passes everything on to the database; gone when the test ends. */
-export async function startDatabaseProxy(t: Test, target: pg.PoolConfig): Promise<DatabaseProxy> {
-  const links = new Set<Link>();
-  let server = target;
-  let mode: 'open' | 'silent' | 'stalled' = 'open';
-  const listener = createServer({ allowHalfOpen: true }, (client) => {
-    const upstream = mode === 'silent' ? undefined : connectTo(server);
-    const link = new Link(client, upstream, () => links.delete(link));
-    if (mode === 'stalled') link.stall();
-    links.add(link);
-  });
-  const forAll = (act: (link: Link) => void) => [...links].forEach(act);
-  const breakAll = () => forAll((link) => link.break());
-  const listen = async (port: number) => {
-    listener.listen(port, '127.0.0.1');
-    await once(listener, 'listening');
-  };
-  await listen(0);
-  const { port } = listener.address() as AddressInfo;
-  t.teardown(() => {
-    breakAll();
-    listener.close();
-  });
-
+/** Listens on a loopback port of its own and passes everything on to the database; gone with `t`. */
+export async function startDatabaseProxy(
+  t: Pick<Test, 'teardown'>,
+  target: pg.PoolConfig,
+): Promise<DatabaseProxy> {
+  const proxy = await startProxy(t, socketOf(target));
   return {
-    connection: { ...target, host: '127.0.0.1', port, ssl: false },
-    async cut() {
-      const closed = once(listener, 'close');
-      listener.close();
-      breakAll();
-      await closed;
-    },
-    silence() {
-      mode = 'silent';
-      breakAll();
-    },
-    async restore() {
-      mode = 'open';
-      breakAll();
-      if (!listener.listening) await listen(port);
-    },
-    stall() {
-      mode = 'stalled';
-      forAll((link) => link.stall());
-    },
-    resume() {
-      mode = 'open';
-      forAll((link) => link.resume());
-    },
-    goDark: () => forAll((link) => link.goDark()),
-    reset: () => forAll((link) => link.reset()),
-    leadTo(target) {
-      server = target;
-      mode = 'open';
-      forAll((link) => link.goDark());
-    },
+    ...proxy,
+    connection: { ...target, host: '127.0.0.1', port: proxy.port, ssl: false },
+    leadTo: (target) => proxy.leadTo(socketOf(target)),
   };
 }
 
-function connectTo({ host, port }: pg.PoolConfig): Socket {
-  return connect({ path: `${host}/.s.PGSQL.${port}`, allowHalfOpen: true });
-}
-
-/** One connection of a client and, unless the proxy is silent, the one to the server that it is passed on to. */
-class Link {
-  readonly #client: Socket;
-  readonly #upstream: Socket | undefined;
-  readonly #gone: () => void;
-  #held: (() => void)[] | undefined;
-  #dark = false;
-
-  constructor(client: Socket, upstream: Socket | undefined, gone: () => void) {
-    this.#client = client;
-    this.#upstream = upstream;
-    this.#gone = gone;
-    this.#pass(client, upstream);
-    if (upstream) this.#pass(upstream, client);
-  }
-
-  stall(): void {
-    this.#held ??= [];
-  }
-
-  resume(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    for (const act of held) act();
-  }
-
-  goDark(): void {
-    this.#dark = true;
-    this.#held = undefined;
-  }
-
-  reset(): void {
-    this.#client.resetAndDestroy();
-    this.#upstream?.destroy();
-    this.#gone();
-  }
-
-  break(): void {
-    this.#client.destroy();
-    this.#upstream?.destroy();
-    this.#gone();
-  }
-
-  #pass(from: Socket, to: Socket | undefined): void {
-    from.on('data', (chunk) => this.#soon(() => to?.write(chunk)));
-    from.on('end', () => this.#soon(() => (to ?? from).end()));
-    from.on('error', () => {
-      // A reset takes along what it overtakes.
-      if (this.#held) this.#held = [];
-      this.#soon(() => this.break());
-    });
-    from.on('close', () => {
-      if (from.destroyed && to?.destroyed !== false) this.#gone();
-    });
-  }
-
-  #soon(act: () => void): void {
-    if (this.#dark) return;
-    if (this.#held) this.#held.push(act);
-    else act();
-  }
+function socketOf({ host, port }: pg.PoolConfig): NetConnectOpts {
+  return { path: `${host}/.s.PGSQL.${port}` };
 }

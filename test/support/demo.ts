@@ -5,4 +5,5 @@ import { loadDemo } from '../../src/process/demo.ts';
 export async function loadQuietDemo(database: Database): Promise<void> {
   await loadDemo(database, { ifEmpty: true });
   await database.deleteFrom('event').execute();
+  await database.deleteFrom('outbox').execute();
 }

@@ -25,7 +25,7 @@ export async function eventually<T>(
 export async function settled(database: Database): Promise<void> {
   await eventually('all deliveries ended', async () => {
     const { rows } = await sql<{ open: boolean }>`
-      select exists (select from event where not relayed) or exists (
+      select exists (select from outbox) or exists (
         select from delivery join webhook using (webhook_id) where enabled and state in ('held', 'pending')
       ) as open`.execute(database);
     return rows[0]?.open === false;

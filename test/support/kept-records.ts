@@ -10,7 +10,10 @@ export async function keepRecords(database: Database): Promise<() => Promise<voi
   const { rows: tables } = await sql<{ name: string; columns: string }>`
     select table_name as name, string_agg(quote_ident(column_name), ', ') as columns
     from information_schema.columns
-    where table_schema = 'public' and is_generated = 'NEVER' group by table_name`.execute(database);
+    where table_schema = 'public' and is_generated = 'NEVER'
+      and not exists (select from pg_class
+        where relispartition and relname = table_name and relnamespace = 'public'::regnamespace)
+    group by table_name`.execute(database);
   for (const { name } of tables)
     await sql`create table ${sql.table(`kept.${name}`)} as table ${sql.table(name)}`.execute(database);
   await sql`create table kept.next_ids as

@@ -22,10 +22,17 @@ export interface RunningService extends Omit<Service, 'outcome'> {
   readyAfter: number;
 }
 
-/** Starts src/main.ts and waits until it is ready. @throws what it printed, when it ends before that */
-export async function startProcess(t: Test, env: Record<string, string>): Promise<RunningService> {
+/**
+ * Starts src/main.ts, of the project or of a copy of it, and waits until it is ready.
+ * @throws what it printed, when it ends before that
+ */
+export async function startProcess(
+  t: Test,
+  env: Record<string, string>,
+  directory = root,
+): Promise<RunningService> {
   const launched = performance.now();
-  const service = launchService({ LOG_LEVEL: 'warn', ...env });
+  const service = launchService({ LOG_LEVEL: 'warn', ...env }, { directory });
   t.teardown(() => service.stop('SIGKILL', 'group'));
   const { address } = await service.ready;
   return {
@@ -68,6 +75,13 @@ export function postgresOf(dataDir: string): number[] {
 export function servingBelow(parent: number): number[] {
   const own = processes().filter(({ ppid, command }) => ppid === parent && command.includes('main.ts'));
   return own.map(({ pid }) => pid);
+}
+
+/** Process ids of all children of a process. */
+export function childrenOf(parent: number): number[] {
+  return processes()
+    .filter(({ ppid }) => ppid === parent)
+    .map(({ pid }) => pid);
 }
 
 /** Of these process ids, those that still run; a zombie, which some containers never reap, does not. */

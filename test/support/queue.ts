@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Test } from 'tap';
-import { type Database, openDatabase } from '../../src/db/database.ts';
+import { type Database, openDatabase, patient } from '../../src/db/database.ts';
 import { cloneDatabase } from './service.ts';
 
 /*
@@ -21,28 +21,46 @@ export async function webhookIds(database: Database): Promise<number[]> {
   return rows.map((row) => row.webhook_id);
 }
 
-/** Events of one account, not yet relayed. */
+/** Events of one account, not yet relayed; so many days old. The account need not be there. */
 export async function addEvents(
   database: Database,
-  { count, records }: { count: number; records: number },
+  {
+    count,
+    records,
+    daysAgo = 0,
+    account = 1,
+  }: { count: number; records: number; daysAgo?: number; account?: number },
 ): Promise<void> {
-  await sql`insert into event (event_id, account_id, type, record, location_id, menu_id, payload)
-    select uuidv7(), 1, 'item.toggled', 'item:' || n % ${records}, 1, 1, '{}'
-    from generate_series(1, ${count}::int) as n`.execute(database);
+  await sql`
+    with added as (
+      insert into event (event_id, account_id, type, record, location_id, menu_id, payload)
+      select uuidv7(make_interval(days => ${-daysAgo}::int)), ${account}::bigint, 'item.toggled', 'item:' || n % ${records}, 1, 1, '{}'
+      from generate_series(1, ${count}::int) as n
+      returning account_id, event_id
+    )
+    insert into outbox (account_id, event_id) select account_id, event_id from added`.execute(
+    patient(database),
+  );
 }
 
 /** What an endpoint collects while it is down, as the relay would have queued it. */
 export async function addBacklog(database: Database, webhookId: number, count: number, records: number) {
   await sql`
     with added as (
-      insert into event (event_id, account_id, type, record, location_id, menu_id, payload, relayed)
-      select uuidv7(), 1, 'item.toggled', 'backlog:' || n % ${records}, 1, 1, '{}', true
+      insert into event (event_id, account_id, type, record, location_id, menu_id, payload)
+      select uuidv7(), 1, 'item.toggled', 'backlog:' || n % ${records}, 1, 1, '{}'
       from generate_series(1, ${count}::int) as n
-      returning event_id, sequence, type, record
+      returning *
+    ),
+    entered as (
+      insert into feed (account_id, epoch, position, event_id, type, record, location_id, menu_id)
+      select account_id, ${webhookId}, row_number() over (order by event_id), event_id, type, record, location_id, menu_id
+      from added
+      returning *
     )
     insert into delivery (account_id, webhook_id, event_id, event_sequence, event_type, record, state, next_attempt_at)
-    select 1, ${webhookId}, event_id, sequence, type, record, case when place = 1 then 'pending' else 'held' end,
+    select 1, ${webhookId}, event_id, position, type, record, case when place = 1 then 'pending' else 'held' end,
       case when place = 1 then now() end
-    from (select *, row_number() over (partition by record order by sequence) as place from added) as added
-  `.execute(database);
+    from (select *, row_number() over (partition by record order by position) as place from entered) as entered
+  `.execute(patient(database));
 }

@@ -47,12 +47,18 @@ export async function startReceiver(t: Test, reply: Receiver['reply'] = () => 20
   const deliveries: Delivery[] = [];
   const sockets = new Set<Socket>();
   const waiting = new Set<() => void>();
+  let isClosed = false;
   const server = createServer(async (request, response) => {
     const delivery = await read(request);
     deliveries.push(delivery);
     const nth = deliveries.filter(({ id }) => id === delivery.id).length;
     for (const look of waiting) look();
-    respond(response, await receiver.reply(delivery, nth));
+    try {
+      respond(response, await receiver.reply(delivery, nth));
+    } catch (error) {
+      // One that came as the test ended may still ask a service that is gone by then.
+      if (!isClosed) throw error;
+    }
   });
   server.on('connection', (socket) => {
     sockets.add(socket);
@@ -85,6 +91,7 @@ export async function startReceiver(t: Test, reply: Receiver['reply'] = () => 20
       });
     },
     async close() {
+      isClosed = true;
       server.close();
       for (const socket of sockets) socket.destroy();
       if (server.listening) await once(server, 'close');

@@ -6,7 +6,7 @@ type Resource = any;
 /** A location; further fields of the body may be given. */
 export async function makeLocation(api: Api, fields: object = {}): Promise<Resource> {
   return made(
-    await api.post('/locations', { name: 'Sakura Test', timezone: 'Asia/Tokyo', currency: 'JPY', ...fields }),
+    await api.post('/locations', { name: 'Sakura Test', timezone: 'Asia/Tokyo', currency: 'EUR', ...fields }),
   );
 }
 
@@ -28,6 +28,18 @@ export async function makeItem(
 ): Promise<Resource> {
   return made(
     await api.post(`/menus/${menu_id}/items`, { category_id, name: 'Salmon', price: 4.5, ...fields }),
+  );
+}
+
+/** A modifier group at the location, with its modifiers. */
+export async function makeModifierGroup(
+  api: Api,
+  location_id: number,
+  fields: object = {},
+): Promise<Resource> {
+  const modifiers = [{ name: 'Small' }, { name: 'Large', price: 1.5 }];
+  return made(
+    await api.post(`/locations/${location_id}/modifier-groups`, { name: 'Size', modifiers, ...fields }),
   );
 }
 

@@ -7,12 +7,16 @@ import { type AppOptions, buildApp } from '../../src/app.ts';
 import { type Database, openDatabase, type PoolOptions, poolUse } from '../../src/db/database.ts';
 import { createSeal } from '../../src/db/seal.ts';
 import { allScopes, type Scope } from '../../src/http/scopes.ts';
+import { keepLatest } from '../../src/metrics/latest.ts';
 import { createMetrics, type Metrics } from '../../src/metrics/metrics.ts';
+import { userAgent } from '../../src/process/version.ts';
 import { readBacklog } from '../../src/webhooks/delivery/backlog.ts';
 import { createSender } from '../../src/webhooks/delivery/deliver.ts';
-import { createDestination, type Destination, type Lookup } from '../../src/webhooks/delivery/destination.ts';
+import { createDestination, type Destination } from '../../src/webhooks/delivery/destination.ts';
+import type { Lookup } from '../../src/webhooks/delivery/names.ts';
 import { startWorker, type Worker, type WorkerOptions } from '../../src/worker.ts';
 import { type Api, createApi } from './api.ts';
+import './compiled-meta-schema.ts';
 
 export const encryptionKey = Buffer.alloc(32, 'test');
 
@@ -37,12 +41,20 @@ export interface TestService {
 
 export interface TestServiceOptions {
   rateLimitPerMinute?: number;
+  webhooksPerAccount?: number;
   /** A migrated database to use as it is, in place of a clone. */
   connection?: pg.PoolConfig;
   /** Leads the service to its database by another way, such as a proxy. */
   connect?: (connection: pg.PoolConfig) => Promise<pg.PoolConfig>;
   pool?: PoolOptions;
+  /** How long a reading of the backlog serves; each scrape reads it anew unless given. */
+  keepBacklogMs?: number;
   redisUrl?: string;
+  trustedProxies?: string[];
+  corsOrigins?: string[];
+  keptResponses?: { keys: number; megabytes: number };
+  readingTime?: { stallMs: number; wholeMs: number };
+  encryptionKeys?: [Buffer, ...Buffer[]];
   /** Networks that webhooks may lead to although they are not public; loopback unless given. */
   allowedNetworks?: string[];
   /** Replaces name resolution for webhooks. */
@@ -55,23 +67,25 @@ export interface TestServiceOptions {
 export function buildTestApp(
   database: Database,
   destination: Destination,
-  options: Partial<AppOptions> & { encryptionKey?: Buffer; afterWrite?: () => void; metrics?: Metrics } = {},
+  options: Partial<AppOptions> & {
+    encryptionKeys?: [Buffer, ...Buffer[]];
+    afterWrite?: () => void;
+    metrics?: Metrics;
+  } = {},
 ): Promise<FastifyInstance> {
-  const { encryptionKey: key = encryptionKey, afterWrite = () => {}, metrics, ...rest } = options;
+  const { encryptionKeys = [encryptionKey], afterWrite = () => {}, metrics, ...rest } = options;
   return buildApp(
     { rateLimitPerMinute: 1_000_000, logLevel: 'silent', ...rest },
     {
       database,
       destination,
-      seal: createSeal(key),
+      seal: createSeal(...encryptionKeys),
       send: createSender({ destination, userAgent }),
       afterWrite,
       ...(metrics && { metrics }),
     },
   );
 }
-
-const userAgent = 'menu-management-service/test';
 
 /** Runs the service on a database of its own, cloned from the template; both are gone when the test ends. */
 export async function startTestService(t: Test, options: TestServiceOptions = {}): Promise<TestService> {
@@ -84,12 +98,18 @@ export async function startTestService(t: Test, options: TestServiceOptions = {}
   });
   const metrics = createMetrics({
     poolUse: () => poolUse(database),
-    readBacklog: () => readBacklog(database),
+    latestBacklog: keepLatest(() => readBacklog(database), { keepMs: options.keepBacklogMs ?? 0 }),
   });
   let worker: Worker | undefined;
   const app = await buildTestApp(database, destination, {
     ...(options.rateLimitPerMinute && { rateLimitPerMinute: options.rateLimitPerMinute }),
+    ...(options.webhooksPerAccount && { webhooksPerAccount: options.webhooksPerAccount }),
     ...(options.redisUrl && { redisUrl: options.redisUrl }),
+    ...(options.trustedProxies && { trustedProxies: options.trustedProxies }),
+    ...(options.corsOrigins && { corsOrigins: options.corsOrigins }),
+    ...(options.keptResponses && { keptResponses: options.keptResponses }),
+    ...(options.readingTime && { readingTime: options.readingTime }),
+    ...(options.encryptionKeys && { encryptionKeys: options.encryptionKeys }),
     logLevel: process.env['TEST_LOG'] ?? 'silent',
     metrics,
     afterWrite: () => worker?.nudge(),
@@ -98,7 +118,7 @@ export async function startTestService(t: Test, options: TestServiceOptions = {}
     worker = startWorker({
       database,
       send: createSender({ destination, userAgent }),
-      seal: createSeal(encryptionKey),
+      seal: createSeal(...(options.encryptionKeys ?? [encryptionKey])),
       log: app.log,
       observe: metrics.attempted,
       idleMs: 20,

@@ -2,12 +2,12 @@
  * Follows the section "Add an operation" of CONTRIBUTING.md on a copy of the repository. A block whose first line names a
  * file is that file, or as `diff` a change to it; a `console` block holds commands and what they print, `…` for any text.
  */
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { basename, dirname, join } from 'node:path';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
 import { blocksRunBy, textOfDocument } from '../docs/blocks.ts';
-import { root, runToEnd } from '../support/process.ts';
+import { runToEnd } from '../support/process.ts';
+import { copyOfTheProject } from '../support/project-copy.ts';
 
 // Several times what it takes on a machine with nothing else to do.
 t.setTimeout(240_000);
@@ -63,13 +63,13 @@ t.test('an operation that is added as CONTRIBUTING.md says works', async (t) => 
 
   const refused = (printed[1] ?? '').match(/^\S+ error TS\d+: .*\n(?: .*\n)*/gm) ?? [];
   const [forgotten, gap, ...others] = refused.toSorted();
-  t.match(forgotten, /^src\/items\/get-item-by-id\.ts.*\n[\s\S]*Property 'ETag' is missing/);
-  t.match(gap, /^src\/operations\.ts.*Property 'getItemById' is missing/);
+  t.match(forgotten, /^src\/categories\/get-category-by-id\.ts.*\n[\s\S]*Property 'ETag' is missing/);
+  t.match(gap, /^src\/operations\.ts.*Property 'getCategoryById' is missing/);
   t.same(others, [], 'the compiler refuses nothing else');
 
   const { callsOnRecords } = await import(join(copy, 'test/contract/example-calls.ts'));
   t.ok(
-    callsOnRecords.some(({ id }: { id: string }) => id === 'getItemById'),
+    callsOnRecords.some(({ id }: { id: string }) => id === 'getCategoryById'),
     'the tests of every operation know it',
   );
 });
@@ -80,19 +80,6 @@ async function expectDrift(t: Test, directory: string): Promise<void> {
   const { stderr, ended } = await runToEnd(t, {}, check, directory);
   t.equal(ended, 1, 'drift is found');
   t.match(stderr, /generated\/openapi\.json.*; run make generate/);
-}
-
-/** All that is not ignored; node_modules is a link. */
-function copyOfTheProject(t: Test): string {
-  const copy = mkdtempSync(join(tmpdir(), 'add-an-operation-'));
-  t.teardown(() => rmSync(copy, { recursive: true, force: true }));
-  const ignored = readFileSync(join(root, '.gitignore'), 'utf8').split(/\/?\n/);
-  cpSync(root, copy, {
-    recursive: true,
-    filter: (source) => !['.git', ...ignored].includes(basename(source)),
-  });
-  symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
-  return copy;
 }
 
 /** The file after the change. @throws when what the change stands beside is not there exactly once */

@@ -188,6 +188,11 @@ export const breaking: BreakingChange[] = [
     edit: (c) => schema(c, 'DeliveryState').enum.push('lost'),
   },
   {
+    title: 'a kind of record has no events any more',
+    findings: ['schema-constraint-changed: schemas/RecordName/pattern'],
+    edit: (c) => (schema(c, 'RecordName').pattern = '^(location|menu|category):[1-9][0-9]{0,15}$'),
+  },
+  {
     title: 'bounds of a request are narrower',
     findings: [
       'schema-constraint-changed: schemas/ItemUpdate/properties/name/maxLength',
@@ -198,13 +203,14 @@ export const breaking: BreakingChange[] = [
       'schema-constraint-changed: schemas/ItemUpdate/properties/price/multipleOf',
       'schema-constraint-changed: schemas/ItemUpdate/properties/allergens/maxItems',
       'schema-constraint-changed: schemas/ItemUpdate/properties/description/format',
+      'check-changed: schemas/ItemUpdate/properties/description/x-check',
     ],
     edit: (c) => {
       const own = (property: string) => ownProperty(c, 'ItemUpdate', property);
       Object.assign(own('name'), { minLength: 3, maxLength: 100, pattern: '^[A-Z]' });
       Object.assign(own('price'), { minimum: 0.01, maximum: 99.99, multipleOf: 0.05 });
       own('allergens').maxItems = 8;
-      own('description').format = 'uri';
+      Object.assign(own('description'), { format: 'uri', 'x-check': 'line' });
     },
   },
   {
@@ -506,6 +512,7 @@ export const harmless: (Change & { bump: 'minor' | 'patch' })[] = [
       const webhook = structuredClone(c.webhooks['item.toggled']);
       webhook.post.requestBody.content['application/json'].schema.$ref = $ref;
       c.webhooks['item.moved'] = webhook;
+      schema(c, 'RecordName').pattern = schema(c, 'RecordName').pattern.replace('item', 'item|table');
     },
   },
   {

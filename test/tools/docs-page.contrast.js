@@ -4,9 +4,12 @@
     const size = Number.parseFloat(style.fontSize);
     return size >= 24 || (size >= 18.66 && Number(style.fontWeight) >= 700) ? 3 : 4.5;
   };
+  // As rgb(…), or, where colours were mixed, as color(srgb …) with channels from 0 to 1.
   const parse = (colour) => {
-    const [red, green, blue, alpha = 1] = colour.match(/[\d.]+/g).map(Number);
-    return { channels: [red, green, blue], alpha };
+    const [red, green, blue, alpha = 1] = colour.match(/(?<![a-z])[\d.]+(e-\d+)?/g).map(Number);
+    const scale = /^color\(srgb /.test(colour) ? 255 : 1;
+    if (scale === 1 && !/^rgba?\(/.test(colour)) throw new Error(`a colour that is not read: ${colour}`);
+    return { channels: [red, green, blue].map((channel) => channel * scale), alpha };
   };
   const over = ({ channels, alpha }, behind) =>
     channels.map((value, index) => value * alpha + behind[index] * (1 - alpha));
@@ -29,6 +32,9 @@
     const text = texts.currentNode.textContent.trim();
     const node = texts.currentNode.parentElement;
     if (!text || !node.checkVisibility({ opacityProperty: true }) || node.closest('script')) continue;
+    // What is there for screen readers alone is clipped to a pixel.
+    const { width, height } = node.getBoundingClientRect();
+    if (width <= 1 && height <= 1) continue;
     const style = getComputedStyle(node);
     const background = behind(node);
     const [dark, light] = [luminance(background), luminance(over(parse(style.color), background))].sort(

@@ -1,8 +1,6 @@
-import { cp, mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { type Outcome, root, runToEnd } from '../support/process.ts';
+import type { Outcome } from '../support/process.ts';
+import { clientsIn, runClients } from './sdk/run.ts';
 
 /** What each client changes of the one in test/tools/sdk, and the fault that is then found. */
 const clients: Record<string, { changes: string; fault?: string }> = {
@@ -33,12 +31,19 @@ const clients: Record<string, { changes: string; fault?: string }> = {
   silent: { changes: `run: [process.execPath, '-e', '']`, fault: 'the transcript should be' },
   pretending: {
     changes: `run: [process.execPath, 'scenario.js', 'pretend']`,
-    fault:
-      'the events and what they changed should be ["item.updated price","item.toggled is_available","item.updated photo_url"], not []',
+    fault: `the events and what they changed should be \n  ${[
+      'item.updated price',
+      'item.toggled is_available',
+      'item.updated photo_url',
+      'item.updated price',
+      'item.toggled is_available,unavailable_until',
+      'item.updated modifier_groups',
+      'item.updated hours',
+    ].join('\n  ')}\n, not []`,
   },
   sweeping: {
     changes: `run: [process.execPath, 'scenario.js', 'sweep']`,
-    fault: '"item.toggled is_available","item.updated photo_url,external_id"]',
+    fault: '\n  item.toggled is_available\n  item.updated photo_url,external_id\n',
   },
 };
 
@@ -52,6 +57,9 @@ t.test('each thing that can be wrong with a client fails it, and it alone', asyn
     if (fault) t.ok(reports.get(name)?.includes(fault), `${name}: ${fault}`);
   }
   t.match(reports.get('pretending'), 'the item should be {', 'what the scenario did not do is told, too');
+  t.match(reports.get('pretending'), 'the new item should be {');
+  t.match(reports.get('pretending'), 'the hours of the menu should be {');
+  t.match(reports.get('pretending'), 'the modifiers should be [');
   t.match(reports.get('pretending'), 'the webhooks should be [');
   t.notMatch(reports.get('pretending'), 'the transcript should be');
   t.match(stdout, /\n2 passed, 10 failed\n$/);
@@ -76,6 +84,18 @@ t.test('what is missing on the machine is told in one line, before anything is s
   t.match(await run(t, 'needy'), { stderr: /^sdk: install the tool \(apt-get install tool\)\n$/, ended: 1 });
 });
 
+t.test(
+  'when no client is chosen, those whose tools are missing are skipped and named, but not in CI',
+  async (t) => {
+    clients['needy'] = { changes: `needs: { 'no-such-tool --version': 'the tool (apt-get install tool)' }` };
+    for (const name of Object.keys(clients)) if (!['good', 'needy'].includes(name)) delete clients[name];
+    const { stdout, ended } = await run(t);
+    t.match(stdout, /\nskipped needy: install the tool \(apt-get install tool\)\n\n1 passed, 0 failed\n$/);
+    t.equal(ended, 0);
+    t.match(await run(t, '--ci'), { stdout: '', stderr: /^sdk: install the tool/, ended: 1 });
+  },
+);
+
 t.test('a wrong command line is answered in one line', async (t) => {
   const refused = (await run(t, 'pearl')).stderr;
   t.match(refused, /^sdk: there is no client pearl; there are good, .*\n$/);
@@ -85,18 +105,6 @@ t.test('a wrong command line is answered in one line', async (t) => {
 
 /** Runs scripts/sdk/main.ts with the clients above, in a directory of its own. */
 async function run(t: Test, ...args: string[]): Promise<Outcome> {
-  const directory = await mkdtemp(join(await realpath(tmpdir()), 'sdk-test-'));
-  t.teardown(() => rm(directory, { recursive: true, force: true }));
-  await writeFile(join(directory, 'package.json'), '{"type":"module"}');
-  const given = join(root, 'test/tools/sdk');
-  for (const [name, { changes }] of Object.entries(clients)) {
-    const folder = join(directory, 'clients', name);
-    await mkdir(folder, { recursive: true });
-    for (const file of ['generator.js', 'scenario.js']) await cp(join(given, file), join(folder, file));
-    const text = `import { client as good } from ${JSON.stringify(join(given, 'client.ts'))};
-      export const client = { ...good, name: '${name}', ${changes} };`;
-    await writeFile(join(folder, 'client.ts'), text);
-  }
-  const options = ['--clients', join(directory, 'clients'), '--work', join(directory, 'work')];
-  return runToEnd(t, {}, [process.execPath, 'scripts/sdk/main.ts', ...options, ...args]);
+  const changes = Object.entries(clients).map(([name, { changes }]) => [name, changes]);
+  return runClients(t, await clientsIn(t, Object.fromEntries(changes)), ...args);
 }

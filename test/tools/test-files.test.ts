@@ -40,6 +40,12 @@ const files: Record<string, Expected> = {
     failed: 1,
     says: /not ok 1 - nothing is left running[\s\S]*TCPServerWrap/,
   },
+  shifts: {
+    text: `t.pass(); globalThis.Date = class extends Date {};`,
+    passed: 1,
+    failed: 1,
+    says: /not ok 1 - nothing is left running[\s\S]*another clock/,
+  },
   exits: {
     text: `t.pass(); t.test('ends', async () => process.exit(0));`,
     passed: 0,

@@ -5,7 +5,7 @@ import { storedText } from '../support/stored-text.ts';
 t.test('an endpoint is made with its defaults, its address, its ETag and its secret', async (t) => {
   const { api } = await startTestService(t);
   const made = await api.post('/webhooks', { url: 'https://hooks.example.com/menus' });
-  t.match(made, { status: 201, headers: { etag: '"1"' } });
+  t.match(made, { status: 201, headers: { etag: /^"1-[0-9a-f]+"$/ } });
   const { secret, ...webhook } = made.body.data;
   t.match(webhook, {
     url: 'https://hooks.example.com/menus',
@@ -148,4 +148,18 @@ t.test('event types and fields that do not exist are refused by name', async (t)
     refused.body.errors.map(({ field }: { field: string }) => field),
     ['/colour', '/event_types/1', '/event_types/2'],
   );
+});
+
+t.test('an account has no more endpoints than it may, even when they are registered at once', async (t) => {
+  const { api, client } = await startTestService(t, { webhooksPerAccount: 5 });
+  const other = await client();
+  const register = (by = api) => by.post('/webhooks', { url: 'https://hooks.example.com/' });
+  const registered = await Promise.all(Array.from({ length: 20 }, (_, n) => register(n % 2 ? api : other)));
+  t.equal(registered.filter(({ status }) => status === 201).length, 5);
+  for (const { status, body } of registered.filter(({ status }) => status !== 201)) {
+    t.match({ status, errors: body.errors }, { status: 422, errors: [{ field: '', code: 'too_many' }] });
+  }
+  const first = (await api.get('/webhooks')).body.data[0];
+  t.equal((await api.delete(`/webhooks/${first.webhook_id}`)).status, 204);
+  t.same([(await register()).status, (await register(other)).status], [201, 422], 'a deleted one makes room');
 });

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { storedDeliveries } from '../support/deliveries.ts';
 import { eventually } from '../support/eventually.ts';
 import { demoItems } from '../support/items.ts';
 import { startReceiver, subscribe } from '../support/receiver.ts';
@@ -48,11 +49,8 @@ t.test('a delivery belongs to its endpoint', async (t) => {
   const [item] = await demoItems(api);
   await api.post(`${item.path}/toggle`);
   await receiver.until(1);
-  const { delivery_id } = await database
-    .selectFrom('delivery')
-    .select('delivery_id')
-    .where('webhook_id', '=', webhook_id)
-    .executeTakeFirstOrThrow();
+  const [delivery] = await storedDeliveries(database, { webhook_id });
+  const delivery_id = delivery?.delivery_id;
   t.match(await api.get(`/webhooks/${webhook_id}/deliveries/${delivery_id}`), { status: 200 });
   t.match(await api.get(`/webhooks/${other.webhook_id}/deliveries/${delivery_id}`), { status: 404 });
 });

@@ -1,10 +1,13 @@
 import { sql } from 'kysely';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import type { components } from '../../generated/api.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import type { Api } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { demoItems } from '../support/items.ts';
+import { dividePast } from '../support/partitions.ts';
 import { startReceiver, subscribe } from '../support/receiver.ts';
-import { startTestService } from '../support/service.ts';
+import { cloneDatabase, startTestService } from '../support/service.ts';
 
 type Delivery = components['schemas']['Delivery'];
 
@@ -17,7 +20,7 @@ t.test('the log shows the latest first, each delivery with its last attempt', as
   const [first, second] = await demoItems(api);
   await api.post(`${first.path}/toggle`);
   await receiver.until(1);
-  await api.put(second.path, { price: 7.5 });
+  await api.put(second.path, { price: 750 });
   await receiver.until(2);
 
   const path = `/webhooks/${webhook_id}/deliveries`;
@@ -66,6 +69,14 @@ t.test('filters: state, type, record, time; together they narrow', async (t) => 
       );
     }
   }
+  // What has ended is found in the queue, where processes of the release before leave it, and in the log.
+  for (const place of ['queue', 'log']) {
+    await t.test(`what has ended is in the ${place}`, (t) => findAll(t, api, webhook_id));
+    await logEnded(database);
+  }
+});
+
+async function findAll(t: Test, api: Api, webhook_id: number): Promise<void> {
   const found = async (query: string) =>
     (await api.get(`/webhooks/${webhook_id}/deliveries?${query}`)).body.data.map(
       ({ record, state }: Delivery) => `${record} ${state}`,
@@ -88,32 +99,52 @@ t.test('filters: state, type, record, time; together they narrow', async (t) => 
   t.same(await found('until=2026-03-14T20:00:00%2B01:00'), [b, a], 'the bound itself is left out');
   t.same(await found('since=2026-03-14T18:30:00Z&until=2026-03-14T19:00:00.001Z&type=item.*'), [c, b]);
   t.same(await found('state=failed&record=item:1&type=menu.*'), []);
-});
+}
+
+/** Moves what has ended from the queue to the log, as if each had ended on another day. */
+async function logEnded(database: Database): Promise<void> {
+  await sql`
+    with ended as (delete from delivery where state in ('delivered', 'failed') returning *)
+    insert into delivery_log (delivery_id, account_id, webhook_id, event_id, event_sequence, event_type, record, state,
+      attempt_count, attempts, created_at, ended_at)
+    select delivery_id, account_id, webhook_id, event_id, event_sequence, event_type, record, state, attempts, '[]',
+      created_at, now() - make_interval(days => (delivery_id % 3)::int * 20)
+    from ended`.execute(database);
+}
 
 t.test('pages go back in time and do not shift while deliveries are added', async (t) => {
-  const { api, database } = await startTestService(t);
+  const connection = await cloneDatabase(t);
+  const fresh = openDatabase(connection, { max: 1 });
+  await dividePast(fresh);
+  await fresh.destroy();
+  const { api, database } = await startTestService(t, { connection });
   const { webhook_id } = (await api.post('/webhooks', { url: 'https://hooks.example.com/' })).body.data;
-  const add = () =>
+  const add = async (state: string) =>
     sql`insert into delivery (account_id, webhook_id, event_id, event_sequence, event_type, record, state)
-      values (${api.credentials.account_id}, ${webhook_id}, uuidv7(), 1, 'item.toggled', 'item:1', 'delivered')`.execute(
+      values (${api.credentials.account_id}, ${webhook_id}, uuidv7(), 1, 'item.toggled', 'item:1', ${state})`.execute(
       database,
     );
-  for (let n = 0; n < 5; n += 1) await add();
+  for (const state of ['delivered', 'held', 'delivered', 'failed', 'held', 'delivered', 'delivered'])
+    await add(state);
+  await logEnded(database);
   const ids: number[] = [];
-  let path: string | null = `/webhooks/${webhook_id}/deliveries?limit=2&state=delivered`;
+  let path: string | null = `/webhooks/${webhook_id}/deliveries?limit=2`;
   while (path) {
     const { body } = await api.get(path);
     ids.push(...body.data.map((delivery: Delivery) => delivery.delivery_id));
-    path =
-      body.next_cursor &&
-      `/webhooks/${webhook_id}/deliveries?limit=2&state=delivered&cursor=${body.next_cursor}`;
-    await add();
+    path = body.next_cursor && `/webhooks/${webhook_id}/deliveries?limit=2&cursor=${body.next_cursor}`;
+    await add('held');
   }
-  t.equal(ids.length, 5);
+  t.equal(ids.length, 7);
   t.same(
     ids,
     [...new Set(ids)].sort((one, other) => other - one),
   );
+  for (const id of ids)
+    t.match(await api.get(`/webhooks/${webhook_id}/deliveries/${id}`), {
+      status: 200,
+      body: { data: { delivery_id: id } },
+    });
 });
 
 t.test('a filter that cannot be is refused by name', async (t) => {

@@ -1,7 +1,7 @@
-import { sql } from 'kysely';
 import t from 'tap';
 import type { components } from '../../generated/api.ts';
 import type { Api } from '../support/api.ts';
+import { storedAttempts } from '../support/deliveries.ts';
 import { eventually } from '../support/eventually.ts';
 import { demoItems } from '../support/items.ts';
 import { hang, startReceiver, subscribe } from '../support/receiver.ts';
@@ -109,11 +109,7 @@ t.test(
       }),
       ['delivered', 'delivered', 'delivered'],
     );
-    const { count } = await database
-      .selectFrom('attempt')
-      .select(sql<number>`count(*)`.as('count'))
-      .executeTakeFirstOrThrow();
-    t.equal(Number(count), 4);
+    t.equal((await storedAttempts(database)).length, 4);
   },
 );
 

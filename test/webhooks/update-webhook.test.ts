@@ -10,7 +10,7 @@ t.test('the settings in the body change, the others stay', async (t) => {
   const { secret: _, ...before } = made.body.data;
   const path = `/webhooks/${before.webhook_id}`;
   const changed = await api.put(path, { description: 'Kitchen', menu_ids: [], enabled: false });
-  t.match(changed, { status: 200, headers: { etag: '"2"' } });
+  t.match(changed, { status: 200, headers: { etag: /^"2-[0-9a-f]+"$/ } });
   const { updated_at, ...after } = changed.body.data;
   t.not(updated_at, before.updated_at);
   t.match(after, { ...before, description: 'Kitchen', enabled: false, version: 2, updated_at: undefined });
@@ -23,7 +23,7 @@ t.test('an update that changes nothing leaves version and updated_at alone', asy
   const made = await api.post('/webhooks', { url: 'https://hooks.example.com/', ...filters });
   const { secret: _, ...webhook } = made.body.data;
   const response = await api.put(`/webhooks/${webhook.webhook_id}`, { ...filters, url: webhook.url });
-  t.match(response, { status: 200, headers: { etag: '"1"' } });
+  t.match(response, { status: 200, headers: { etag: /^"1-[0-9a-f]+"$/ } });
   t.same(response.body.data, webhook);
 });
 

@@ -14,8 +14,20 @@ export interface BenchData {
   items: { menu_id: number; category_id: number; item_id: number }[];
   /** Menus of 500 items in 20 categories. */
   largeMenus: { menu_id: number; item_ids: number[] }[];
+  /** Menus of 500 items that offer three groups of four modifiers each; the groups are the menu's own. */
+  modifierMenus: { menu_id: number; modifiers: ModifierPath[] }[];
   /** 5,000 items in 50 categories. */
-  hugeMenu: { menu_id: number; categories: { category_id: number; external_ids: string[] }[] };
+  hugeMenu: {
+    menu_id: number;
+    item_ids: number[];
+    categories: { category_id: number; external_ids: string[] }[];
+  };
+}
+
+export interface ModifierPath {
+  location_id: number;
+  modifier_group_id: number;
+  modifier_id: number;
 }
 
 /** Fills an empty database; the items' texts, prices and labels are those of the example menus. */
@@ -33,6 +45,8 @@ export async function seed(database: Database): Promise<BenchData> {
   const place = { account_id, location_id };
   const smallMenus = await insertMenus(database, place, { menus: 500, categories: 6, items: 10 });
   const largeMenus = await insertMenus(database, place, { menus: 20, categories: 20, items: 25 });
+  const modifierMenus = await insertMenus(database, place, { menus: 20, categories: 20, items: 25 });
+  await insertModifiers(database, place, modifierMenus, { groups: 3, modifiers: 4 });
   const [hugeMenu = 0] = await insertMenus(database, place, { menus: 1, categories: 50, items: 100 });
   await sql`vacuum analyze`.execute(database);
   return {
@@ -41,7 +55,12 @@ export async function seed(database: Database): Promise<BenchData> {
     smallMenus,
     items: await firstItems(database, smallMenus),
     largeMenus: await itemIds(database, largeMenus),
-    hugeMenu: { menu_id: hugeMenu, categories: await externalIds(database, hugeMenu) },
+    modifierMenus: await modifierPaths(database, modifierMenus),
+    hugeMenu: {
+      menu_id: hugeMenu,
+      item_ids: (await itemIds(database, [hugeMenu])).flatMap(({ item_ids }) => item_ids),
+      categories: await externalIds(database, hugeMenu),
+    },
   };
 }
 
@@ -63,6 +82,18 @@ async function itemIds(database: Database, menus: number[]): Promise<BenchData['
     .where(sql<boolean>`menu_id = any (${menus}::bigint[])`)
     .groupBy('menu_id')
     .execute();
+}
+
+async function modifierPaths(database: Database, menus: number[]): Promise<BenchData['modifierMenus']> {
+  const { rows } = await sql<ModifierPath & { menu_id: number }>`
+    select menu_id, location_id, modifier_group_id, modifier_id
+    from modifier join modifier_group using (modifier_group_id, account_id, location_id), unnest(menu_ids) as menu_id
+    where menu_id = any (${menus}::bigint[])
+    order by modifier_id`.execute(database);
+  return [...Map.groupBy(rows, ({ menu_id }) => menu_id)].map(([menu_id, modifiers]) => ({
+    menu_id,
+    modifiers: modifiers.map(({ menu_id, ...path }) => path),
+  }));
 }
 
 async function externalIds(
@@ -116,4 +147,36 @@ async function insertMenus(
     )
     select menu_id from menu order by menu_id`.execute(database);
   return rows.map(({ menu_id }) => menu_id);
+}
+
+/** @param count groups of each menu, which all its items offer, and modifiers of each group. */
+async function insertModifiers(
+  database: Database,
+  { account_id, location_id }: { account_id: number; location_id: number },
+  menus: number[],
+  count: { groups: number; modifiers: number },
+): Promise<void> {
+  await sql`
+    with made as (
+      insert into modifier_group (account_id, location_id, name, min_selections, menu_ids)
+      select ${account_id}, ${location_id}, 'Group ' || n, case when n = 1 then 1 else 0 end, array[menu_id]
+      from unnest(${menus}::bigint[]) as menu_id, generate_series(1, ${count.groups}::int) as n
+      returning modifier_group_id, menu_ids[1] as menu_id
+    ),
+    filled as (
+      insert into modifier (account_id, location_id, modifier_group_id, name, price, sort_order)
+      select ${account_id}, ${location_id}, modifier_group_id, 'Modifier ' || n, n, n
+      from made, generate_series(1, ${count.modifiers}::int) as n
+    ),
+    offered as (
+      update item set modifier_groups = (
+        select json_agg(json_build_object('modifier_group_id', modifier_group_id, 'min_selections', null,
+          'max_selections', null) order by modifier_group_id)
+        from made where made.menu_id = item.menu_id)
+      where menu_id = any (${menus}::bigint[])
+    )
+    insert into modifier_group_use (account_id, modifier_group_id, item_id, menu_id)
+    select ${account_id}, modifier_group_id, item_id, menu_id from made join item using (menu_id)`.execute(
+    database,
+  );
 }

@@ -1,23 +1,18 @@
 import { execFile } from 'node:child_process';
-import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
 // @ts-expect-error the driver's own way of writing values, which has no types
 import driver from 'pg/lib/utils.js';
-import { pythonEnvironment } from '../../python.ts';
+import { postgresTools } from '../../postgres-tools.ts';
 import type { Statement } from './capture.ts';
 import { type Round, type Sample, sampleOf, warmUpMs } from './closed-loop.ts';
 import type { BenchServer } from './server.ts';
 
-/** The program, in the version of the embedded server; installed when it is not there yet. */
+/** The program; installed when it is not there yet. */
 export function pgbenchProgram(say: (line: string) => void): string {
-  const environment = pythonEnvironment(join(import.meta.dirname, '../requirements.txt'), say);
-  const [program] = globSync('lib/python*/site-packages/embedded_postgres/pginstall/bin/pgbench', {
-    cwd: environment,
-  });
-  if (!program) throw new Error(`there is no pgbench in ${environment}`);
-  return join(environment, program);
+  return join(postgresTools(say), 'pgbench');
 }
 
 /**
@@ -101,7 +96,8 @@ function isPrepared({ values }: Statement): boolean {
 
 function execution({ text, values }: Statement, texts: string[]): string {
   if (values === undefined) return `${text};\n`;
-  return `execute s${texts.indexOf(text)}(${values.map(literal).join(', ')});\n`;
+  const given = values.length > 0 ? `(${values.map(literal).join(', ')})` : '';
+  return `execute s${texts.indexOf(text)}${given};\n`;
 }
 
 function literal(value: unknown): string {

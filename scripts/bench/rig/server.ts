@@ -31,7 +31,7 @@ export async function startServer(): Promise<BenchServer> {
     { max: 1 },
   );
   try {
-    await migrate(database);
+    await migrate(postgres.connection);
     const data = await seed(database);
     return {
       connection: postgres.connection,

@@ -6,15 +6,17 @@ import type { BenchServer } from './server.ts';
 export interface Service {
   origin: string;
   token: string;
+  pid: number;
   stop(): Promise<unknown>;
 }
 
 let started = 0;
 
-/** @param environment settings beside those that every bench has: a free port, limits out of reach. */
+/** @param environment settings beside those that every bench has: a free port, limits out of reach. @param directory another checkout of it */
 export async function startService(
   server: BenchServer,
   environment: Record<string, string>,
+  directory?: string,
 ): Promise<Service> {
   const settings = {
     DATABASE_URL: connectionString(server.connection),
@@ -24,10 +26,18 @@ export async function startService(
     ...environment,
   };
   started += 1;
-  const service = launchService(settings, { log: join(server.directory, `service-${started}.log`) });
+  const service = launchService(settings, {
+    log: join(server.directory, `service-${started}.log`),
+    ...(directory !== undefined && { directory }),
+  });
   try {
     const { address: origin } = await service.ready;
-    return { origin, token: await fetchToken(origin, server.data), stop: () => service.stop() };
+    return {
+      origin,
+      token: await fetchToken(origin, server.data),
+      pid: service.pid,
+      stop: () => service.stop(),
+    };
   } catch (error) {
     await service.stop();
     throw error;

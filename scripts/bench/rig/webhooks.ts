@@ -47,7 +47,7 @@ async function setScene(rig: Rig, play: (scene: Scene) => Promise<string[][]>): 
   const client = new pg.Client({ ...server.connection, ssl: false });
   await client.connect();
   const query: Scene['query'] = async (text, values) => (await client.query(text, values)).rows;
-  await query('truncate event, delivery, webhook cascade');
+  await query('truncate event, outbox, feed, account_feed, delivery, webhook cascade');
   const service = await startService(server, options.environment);
   const receiver = startChild<ReceiverQuestion, Received>('receiver.ts');
   const writer = startChild<PacedRound, number>('paced-writes.ts');
@@ -112,9 +112,13 @@ export async function call(
 export async function makeEvents({ write, query }: Scene, count: number): Promise<void> {
   await write(1, 1);
   await query(
-    `insert into event (event_id, account_id, type, record, location_id, menu_id, payload)
-     select uuidv7(), account_id, type, 'item:' || 1000000 + n, location_id, menu_id, payload
-     from (select * from event limit 1) as one, generate_series(1, $1::int) as n`,
+    `with copies as (
+       insert into event (event_id, account_id, type, record, location_id, menu_id, payload)
+       select uuidv7(), account_id, type, 'item:' || 1000000 + n, location_id, menu_id, payload
+       from (select * from event limit 1) as one, generate_series(1, $1::int) as n
+       returning account_id, event_id
+     )
+     insert into outbox (account_id, event_id) select account_id, event_id from copies`,
     [count],
   );
 }

@@ -3,6 +3,7 @@ import type { Client } from '../client.ts';
 export const client: Client = {
   name: 'go',
   edition: '3.0',
+  quick: true,
   // Older ones fail on this go.mod, or fetch the version it asks for.
   needs: { 'go -C scripts/sdk/go env GOVERSION': 'Go 1.25 or newer' },
   keep: [],

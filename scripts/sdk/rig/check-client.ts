@@ -19,6 +19,8 @@ export interface Options {
   /** A copy of it, where the client is generated and built. */
   work: string;
   service: Service;
+  /** Folder of the documents to read in place of the published ones. */
+  documents: string | undefined;
   say(line: string): void;
   /** Show what the tools print. */
   verbose: boolean;
@@ -70,7 +72,7 @@ async function check(client: Client, options: Options): Promise<Outcome> {
       CLIENT_SECRET: account.client_secret,
       WEBHOOK_URL: `http://127.0.0.1:4000/${name}`,
     };
-    const judge = await expectation(account.api, env.WEBHOOK_URL);
+    const judge = await expectation(account.api, env.CLIENT_ID, env.WEBHOOK_URL);
     const { fault, stdout } = await run(client.run, env, scenarioPatience);
     if (fault) return failed([fault]);
     const faults = [
@@ -91,17 +93,30 @@ function inTurn<T>(work: () => Promise<T>): Promise<T> {
   return mine;
 }
 
-/** A generator that no longer writes a file must not find the one of its last run. */
-async function prepare(client: Client, { source, work, service }: Options): Promise<void> {
+async function prepare(client: Client, { source, work, service, documents }: Options): Promise<void> {
+  await copyClient({ source, work, keep: client.keep });
+  const name = client.edition === '3.1' ? 'openapi.json' : 'openapi-3.0.json';
+  if (documents) return cp(join(documents, name), join(work, 'openapi.json'));
+  const response = await fetch(`${service.origin}/${name}`);
+  if (!response.ok) throw new Error(`/${name} returned ${response.status}`);
+  await writeFile(join(work, 'openapi.json'), await response.text());
+}
+
+/**
+ * Copies a client's folder, but for its `client.ts`. Of what was there before stays what `keep` names: a generator that
+ * no longer writes a file must not find the one of its last run.
+ */
+export async function copyClient({ source, work, keep }: { source: string; work: string; keep: string[] }) {
   await mkdir(work, { recursive: true });
   for (const name of await readdir(work)) {
-    if (!client.keep.includes(name)) await rm(join(work, name), { recursive: true, force: true });
+    if (!keep.includes(name)) await rm(join(work, name), { recursive: true, force: true });
   }
   await cp(source, work, { recursive: true, filter: (file) => basename(file) !== 'client.ts' });
-  const path = client.edition === '3.1' ? '/openapi.json' : '/openapi-3.0.json';
-  const response = await fetch(`${service.origin}${path}`);
-  if (!response.ok) throw new Error(`${path} returned ${response.status}`);
-  await writeFile(join(work, 'openapi.json'), await response.text());
+}
+
+/** What is installed in the work folder, then the machine's. */
+export function toolPath(work: string): string {
+  return [join(work, 'node_modules/.bin'), join(work, '.venv/bin'), process.env['PATH']].join(':');
 }
 
 async function runStep(
@@ -112,7 +127,7 @@ async function runStep(
 ): Promise<CommandResult> {
   const line = command.join(' ');
   say(line.length > 100 ? `${line.slice(0, 99)}…` : line);
-  const PATH = [join(work, 'node_modules/.bin'), join(work, '.venv/bin'), process.env['PATH']].join(':');
+  const PATH = toolPath(work);
   const result = await runCommand(command, { cwd: work, env: { ...env, PATH }, patience, signal });
   if (verbose) for (const one of result.output.trimEnd().split('\n')) say(`| ${one}`);
   return result;

@@ -68,7 +68,7 @@ async function exportMenus(demo: PlainApi): Promise<ExportedMenu[]> {
 }
 
 async function importMenus(api: PlainApi, menus: ExportedMenu[]): Promise<void> {
-  const place = { name: 'Clients', timezone: 'Europe/Athens', currency: 'EUR' };
+  const place = { name: '𠮷野家 🍣', timezone: 'Europe/Athens', currency: 'EUR' };
   const { data: location } = await api.send<Schemas['LocationResponse']>('POST', '/locations', place);
   for (const { name, document } of menus) {
     const fields = { location_id: location.location_id, name };

@@ -4,6 +4,7 @@ import type { Client } from '../client.ts';
 export const client: Client = {
   name: 'typescript-fetch',
   edition: '3.1',
+  quick: true,
   needs: { 'npm --version': 'npm' },
   keep: [],
   generate: [

@@ -1,6 +1,9 @@
 import type { Client } from '../client.ts';
 
-/** Types, one function for each operation and the client's own runtime by @hey-api/openapi-ts. */
+/**
+ * Types, one function for each operation and the client's own runtime by @hey-api/openapi-ts, which checks requests and
+ * responses with zod.
+ */
 export const client: Client = {
   name: 'typescript-hey-api',
   edition: '3.1',
@@ -8,7 +11,7 @@ export const client: Client = {
   keep: [],
   generate: [
     ['npm', 'ci', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund'],
-    ['openapi-ts', '--input', './openapi.json', '--output', 'src/generated'],
+    ['openapi-ts'],
   ],
   build: [['tsc', '-p', '.']],
   run: ['node', 'build/scenario.js'],
@@ -19,6 +22,7 @@ export const client: Client = {
     pattern: /^(?!\s*\/?\*).*\b(any|unknown|Record<string, never>)\b|^export type \w+\d /,
     allowed: [
       { line: /^export type Options<|^\s*meta\?: /, reason: 'what a caller hands to its own interceptors' },
+      { line: /^\s*200: unknown;$/, reason: 'a response without a body' },
     ],
   },
 };

@@ -6,7 +6,13 @@ export type Kind = 'menu' | 'category' | 'item';
 /** A column: the kinds of rows in which it has a meaning, and what a cell of it stands for; undefined: nothing. */
 interface ColumnRule {
   kinds: readonly Kind[];
-  read: (cell: string) => unknown;
+  read: (cell: string, form: CsvForm) => unknown;
+}
+
+/** What the cells of one file have in common. */
+export interface CsvForm {
+  /** Whether 4,5 is a number: where a comma separates the cells, it cannot be. */
+  hasDecimalCommas: boolean;
 }
 
 /** The columns of a menu's CSV, in the order in which they are written. */
@@ -18,7 +24,7 @@ export const columns = {
   item_id: { kinds: ['item'], read: optionalId },
   name: { kinds: ['menu', 'category', 'item'], read: text },
   description: { kinds: ['menu', 'category', 'item'], read: text },
-  price: { kinds: ['item'], read: number },
+  price: { kinds: ['item'], read: decimal },
   photo_url: { kinds: ['item'], read: textOrNull },
   allergens: { kinds: ['item'], read: labels },
   dietary_tags: { kinds: ['item'], read: labels },
@@ -62,6 +68,12 @@ function number(cell: string): number | string {
   return /^\s*-?\d+(\.\d+)?\s*$/.test(cell) ? Number(cell) : cell;
 }
 
+// With a point or a comma, and never with both: 1.234 has three decimal places, and 1.234,5 may be either.
+function decimal(cell: string, { hasDecimalCommas }: CsvForm): number | string {
+  const value = number(hasDecimalCommas && !cell.includes('.') ? cell.replace(',', '.') : cell);
+  return typeof value === 'number' ? value : cell;
+}
+
 function optionalId(cell: string): number | string | undefined {
   return cell.trim() === '' ? undefined : number(cell);
 }
@@ -72,8 +84,12 @@ function optionalSwitch(cell: string): boolean | string | undefined {
   return word === 'true' || (word === 'false' ? false : cell);
 }
 
+// What the parser trims.
+const aroundLabel = /^[ \t\n\r\f]+|[ \t\n\r\f]+$/g;
+
 function labels(cell: string): string[] | string {
   if (cell.trim() === '') return [];
+  if (!cell.includes('"')) return cell.split(';').map((label) => label.replaceAll(aroundLabel, ''));
   try {
     // Labels hold no control characters, so the cell is one record whatever is in it.
     return parse(cell, { delimiter: ';', record_delimiter: '\u0000', trim: true })[0] ?? [];

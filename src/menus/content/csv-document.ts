@@ -1,4 +1,4 @@
-import type { FieldError } from '../../http/errors.ts';
+import type { ErrorList, FieldError } from '../../http/errors.ts';
 import type { MenuContent } from './document.ts';
 import { type CsvRow, cellName, readCsvRows } from './read-csv.ts';
 
@@ -6,7 +6,7 @@ import { type CsvRow, cellName, readCsvRows } from './read-csv.ts';
 export interface CsvDocument {
   content: MenuContent;
   /** What is wrong with the file as CSV. */
-  errors: FieldError[];
+  errors: ErrorList;
   /** Says of errors with pointers into the document which cell they are in; ordered by line. */
   inFile(errors: FieldError[]): FieldError[];
 }
@@ -16,7 +16,7 @@ export function readCsv(text: string): CsvDocument {
   const { rows, errors } = readCsvRows(text);
   const [menu, ...moreMenus] = rows.filter(({ record }) => record === 'menu');
   for (const { line } of moreMenus) {
-    errors.push({ field: cellName(line, 'record'), code: 'duplicate', message: 'is a second menu row' });
+    errors.add({ field: cellName(line, 'record'), code: 'duplicate', message: 'is a second menu row' });
   }
   const categories = gather(rows, errors);
   const content = {
@@ -40,7 +40,7 @@ interface Gathered {
   items: CsvRow[];
 }
 
-function gather(rows: CsvRow[], errors: FieldError[]): Gathered[] {
+function gather(rows: CsvRow[], errors: ErrorList): Gathered[] {
   const categories: Gathered[] = rows
     .filter(({ record }) => record === 'category')
     .map((row) => ({ row, items: [] }));
@@ -55,7 +55,7 @@ function gather(rows: CsvRow[], errors: FieldError[]): Gathered[] {
     if (item.record !== 'item') continue;
     const { external_id, category_id } = item.category;
     const home = byName.get(external_id ?? category_id);
-    if (!home) errors.push(homeError(item));
+    if (!home) errors.add(homeError(item));
     (home?.items ?? homeless).push(item);
   }
   return homeless.length > 0 ? [...categories, { row: undefined, items: homeless }] : categories;

@@ -1,13 +1,16 @@
+import type { components } from '../../../generated/api.ts';
+import type { EncodedJson } from '../../db/json.ts';
 import { isCurrent } from '../../http/conditional.ts';
 import type { Call, Reply } from '../../http/handler.ts';
 import { notModified, ok, okAs } from '../../http/reply.ts';
 import { requireReach } from '../../records/reach.ts';
 import { menuKey } from '../menu.ts';
 import { selectMenuETag } from '../menu-detail.ts';
-import { readStored } from '../stored-menu.ts';
-import { contentOf } from './document.ts';
+import { readStoredText, type StoredText, sizeOfStored, type WantedGroups } from '../stored-menu.ts';
 import { representationETag } from './etags.ts';
-import { writeCsv } from './write-csv.ts';
+import type { ExportQuestion } from './thread.ts';
+import { converse, smallSize } from './threads.ts';
+import { type Form, writeDocument } from './write-document.ts';
 
 /** The whole menu as one document, in the form that importMenu takes. */
 export async function exportMenu(call: Call<'exportMenu'>): Promise<Reply<'exportMenu'>> {
@@ -18,11 +21,26 @@ export async function exportMenu(call: Call<'exportMenu'>): Promise<Reply<'expor
     const etag = representationETag(requireReach(current, 'menu').etag, mediaType);
     if (isCurrent(headers['if-none-match'], etag)) return notModified(etag);
   }
-  const stored = requireReach(await readStored(database, key), 'menu');
-  const withAvailability = query.availability ?? false;
-  const content = contentOf(stored, { withAvailability });
+  const stored = requireReach(await readStoredText(database, key, groupsIn(mediaType)), 'menu');
   const etag = representationETag(stored.etag, mediaType);
+  const document = await written(stored, { mediaType, withAvailability: query.availability ?? false });
   return mediaType === 'text/csv'
-    ? okAs(mediaType, writeCsv(content, { withAvailability }), { ETag: etag })
-    : ok({ data: content }, { ETag: etag });
+    ? okAs(mediaType, document, { ETag: etag })
+    : ok(document as EncodedJson<components['schemas']['MenuDocument']>, { ETag: etag });
+}
+
+// CSV has none.
+function groupsIn(mediaType: Form['mediaType']): WantedGroups {
+  return mediaType === 'text/csv' ? 'none' : 'of the menu';
+}
+
+async function written(stored: StoredText, form: Form): Promise<Buffer> {
+  if (sizeOfStored(stored) <= smallSize) return Buffer.from(writeDocument(stored, form).buffer);
+  const { ask, close } = converse('export');
+  try {
+    const document = await ask<Uint8Array<ArrayBuffer>>({ stored, form } satisfies ExportQuestion);
+    return Buffer.from(document.buffer, document.byteOffset, document.byteLength);
+  } finally {
+    close();
+  }
 }

@@ -1,18 +1,27 @@
-import { inTransaction, patient } from '../../db/database.ts';
+import { sql } from 'kysely';
+import type { components } from '../../../generated/api.ts';
+import { type Database, inTransaction, patient } from '../../db/database.ts';
+import type { Json } from '../../db/json.ts';
+import { type Param, statement } from '../../db/statement.ts';
 import { acceptedETags, requireMatch } from '../../http/conditional.ts';
+import { type FieldError, parameterError } from '../../http/errors.ts';
 import type { Call, Reply } from '../../http/handler.ts';
 import { ok } from '../../http/reply.ts';
+import { heldCurrency } from '../../locations/currency.ts';
+import { missingItems } from '../../modifier-groups/items-of-modifiers.ts';
+import { takeTurn } from '../../modifier-groups/lock.ts';
 import { type MenuKey, requireMenu } from '../../records/menu-reach.ts';
 import { requireReach } from '../../records/reach.ts';
-import { lockStored } from '../lock-content.ts';
-import { menuKey } from '../menu.ts';
+import { isAtPath } from '../../records/record-kind.ts';
+import { written } from '../../records/write.ts';
+import { lockContent } from '../lock-content.ts';
+import { menuKey, menus } from '../menu.ts';
 import { selectMenuETag } from '../menu-detail.ts';
-import { readStored, type StoredMenu } from '../stored-menu.ts';
-import { applyPlan } from './apply.ts';
-import { diffOf } from './diff.ts';
+import { readStoredText, type WantedGroups } from '../stored-menu.ts';
+import { applyEdits } from './apply.ts';
 import { menuETagsOf } from './etags.ts';
-import { changesAnything, type Plan, planImport } from './plan.ts';
-import { readDocument, type SentDocument } from './read-document.ts';
+import type { Edits, Outcome } from './planner.ts';
+import { openPlanner, type RemotePlanner } from './planners.ts';
 
 /**
  * Makes the menu equal to a document, in one transaction with its events. The difference is first found without a
@@ -20,45 +29,95 @@ import { readDocument, type SentDocument } from './read-document.ts';
  */
 export async function importMenu(call: Call<'importMenu'>): Promise<Reply<'importMenu'>> {
   const { database, params, query, caller, headers, body, bodyType } = call;
-  const key = menuKey(params, caller);
-  const dryRun = query.dry_run ?? false;
-  const accepted = menuETagsOf(acceptedETags(headers['if-match']));
-  const document = readDocument(body, bodyType);
-  const found = await readStored(database, key);
-  if (document.isWrong) document.match(found?.within_reach ? found : undefined);
-  const stored = requireReach(found, 'menu');
-  requireMatch(accepted, stored.etag);
-
-  const plan = planOf(document, stored);
   const { menu_id } = params;
-  if (dryRun || !changesAnything(plan)) {
-    return ok({ data: diffOf(menu_id, dryRun, plan) }, { ETag: stored.etag });
+  const key = menuKey(params, caller);
+  const dry_run = query.dry_run ?? false;
+  const accepted = menuETagsOf(acceptedETags(headers['if-match']));
+  const planner = openPlanner({ menu_id, dry_run, body, bodyType });
+  try {
+    const wanted: WantedGroups = (await planner.speaksOfGroups()) ? 'of the location' : 'none';
+    const found = await readStoredText(database, key, wanted);
+    const outcome = await planner.plan(found?.within_reach ? found : undefined);
+    if (outcome.isWrong) throw parameterError(outcome.errors ?? []);
+    const stored = requireReach(found, 'menu');
+    requireMatch(accepted, stored.etag);
+    const place = { account_id: key.account_id, location_id: stored.location_id };
+    const edits = await editsOf(outcome, database, place);
+    if (dry_run || edits.isEmpty) return ok(diffOf(edits), { ETag: stored.etag });
+    const done = await apply(call, { key, place, accepted, planner, wanted }, edits);
+    return ok(diffOf(done.edits), { ETag: done.etag });
+  } finally {
+    planner.close();
   }
-  const done = await apply(call, key, accepted, document);
-  return ok({ data: diffOf(menu_id, dryRun, done.plan) }, { ETag: done.etag });
 }
 
-function planOf(document: SentDocument, stored: StoredMenu): Plan {
-  return planImport(document.content, stored, document.match(stored));
+interface Place {
+  account_id: number;
+  location_id: number;
+}
+
+async function editsOf({ errors = [], mentions, edits }: Outcome, database: Database, place: Place) {
+  const missing = await missingItems(
+    database,
+    place,
+    mentions.map(({ item_id }) => item_id),
+  );
+  const notFound = mentions
+    .filter(({ item_id }) => missing.has(item_id))
+    .map(({ pointer }): FieldError => {
+      return { field: pointer, code: 'not_found', message: 'is not an item of this location' };
+    });
+  if (errors.length + notFound.length > 0) throw parameterError([...errors, ...notFound]);
+  if (!edits) throw new Error('there is no plan without a menu');
+  return edits;
+}
+
+function diffOf({ diff }: Edits): Json<components['schemas']['MenuDiffResponse']> {
+  return diff as Json<components['schemas']['MenuDiffResponse']>;
+}
+
+const holdCurrency = statement('menus.importMenu.holdCurrency', (p: Param<MenuKey>) =>
+  heldCurrency(sql`select location_id, account_id from menu where ${isAtPath(menus, p)}`),
+);
+
+interface Import {
+  key: MenuKey;
+  place: Place;
+  accepted: string[] | null;
+  planner: RemotePlanner;
+  wanted: WantedGroups;
 }
 
 async function apply(
-  { database, requestId }: Call<'importMenu'>,
-  key: MenuKey,
-  accepted: string[] | null,
-  document: SentDocument,
-): Promise<{ plan: Plan; etag: string }> {
-  const { menu_id, account_id } = key;
+  { database, requestId, caller }: Call<'importMenu'>,
+  { key, place, accepted, planner, wanted }: Import,
+  foreseen: Edits,
+): Promise<{ edits: Edits; etag: string }> {
+  let groups = foreseen.groups && { ...place, changed: foreseen.groups.changed };
   for (;;) {
     const done = await inTransaction(patient(database), async (transaction) => {
-      const stored = await lockStored(transaction, key);
+      // Either keeps the currency as it is.
+      await (groups ? takeTurn(transaction, place) : holdCurrency(transaction, key));
+      const locked = await lockContent(transaction, key, groups);
+      const stored = locked && (await readStoredText(transaction, key, wanted));
       if (!stored) return undefined;
+      const outcome = await planner.plan(stored);
+      // Something was put into the menu that is not locked: see lockPlaces.
+      const { categories, items } = outcome.stored;
+      if (categories !== locked.categories || items !== locked.items) return undefined;
       requireMatch(accepted, stored.etag);
-      const plan = planOf(document, stored);
-      const { location_id } = stored;
-      await applyPlan(transaction, { account_id, location_id, menu_id, request_id: requestId }, plan);
+      const edits = await editsOf(outcome, transaction, place);
+      // Groups have changed meanwhile, so that others must be locked.
+      const needed = edits.groups?.changed;
+      const held = groups && new Set(groups.changed);
+      if (needed && !(held && needed.every((one) => held.has(one)))) {
+        groups = { ...place, changed: [...needed, ...(held ?? [])] };
+        return undefined;
+      }
+      const target = { ...place, menu_id: key.menu_id, client_id: caller.clientId, ...written(requestId) };
+      await applyEdits(transaction, target, edits, planner);
       const [current] = await selectMenuETag(transaction, key);
-      return { plan, etag: current?.etag ?? stored.etag };
+      return { edits, etag: current?.etag ?? stored.etag };
     });
     if (done) return done;
     await requireMenu(database, key);

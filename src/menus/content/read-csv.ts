@@ -1,6 +1,6 @@
 import { CsvError, type Info, type Options, parse } from 'csv-parse/sync';
-import type { FieldError } from '../../http/errors.ts';
-import { type Column, columns, type Kind, unguarded } from './csv-columns.ts';
+import { ErrorList, type FieldError } from '../../http/errors.ts';
+import { type Column, type CsvForm, columns, type Kind, unguarded } from './csv-columns.ts';
 
 /** One row of a menu's CSV: the fields of its record by their names in the document. */
 export interface CsvRow {
@@ -15,27 +15,41 @@ export interface CsvRow {
  * Reads the rows. A cell that is not what its column holds stays text, for the schema to refuse.
  * @returns the rows with their lines, counted from 1, and what is wrong with the file as CSV.
  */
-export function readCsvRows(text: string): { rows: CsvRow[]; errors: FieldError[] } {
-  const { lines, errors } = split(text);
-  const [header, ...body] = lines.filter(({ cells }) => cells.some((cell) => cell.trim() !== ''));
-  if (!header)
-    return { rows: [], errors: [...errors, fieldError(1, undefined, 'required', 'names no columns')] };
-  const names = header.cells.map((name) => name.trim());
-  const { line } = header;
-  for (const [index, name] of names.entries()) {
-    if (names.indexOf(name) < index && name !== '')
-      errors.push(fieldError(line, name, 'duplicate', 'appears twice'));
-    else if (!isColumn(name) && name !== '')
-      errors.push(fieldError(line, name, 'unknown', 'is not a known column'));
+export function readCsvRows(text: string): { rows: CsvRow[]; errors: ErrorList } {
+  const errors = new ErrorList();
+  // Names of columns hold no separator, so the first one in the file is the one it uses.
+  const delimiter = /[,;\t]/.exec(text)?.[0] ?? ',';
+  const form: CsvForm = { hasDecimalCommas: delimiter === ';' };
+  const [header, ...body] = split(text, delimiter, errors).filter(({ cells }) =>
+    cells.some((cell) => cell.trim() !== ''),
+  );
+  if (!header) {
+    errors.add(fieldError(1, undefined, 'required', 'names no columns'));
+    return { rows: [], errors };
   }
-  if (!names.includes('record')) {
-    return {
-      rows: [],
-      errors: [...errors, fieldError(line, 'record', 'required', 'is a required column')],
-    };
-  }
-  const rows = body.flatMap((one) => readRow(one, names, errors) ?? []);
+  const places = readHeader(header, errors);
+  const rows = places.has('record')
+    ? body.flatMap((one) => readRow(one, { places, header: header.cells, form }, errors) ?? [])
+    : [];
   return { rows, errors };
+}
+
+/** Where in a row the cell of each known column stands. */
+type Places = ReadonlyMap<Column, number>;
+
+function readHeader({ line, cells }: Line, errors: ErrorList): Places {
+  const places = new Map<Column, number>();
+  const names = new Set<string>();
+  for (const [index, cell] of cells.entries()) {
+    const name = cell.trim();
+    if (name === '') continue;
+    if (names.has(name)) errors.add(fieldError(line, name, 'duplicate', 'appears twice'));
+    else if (isColumn(name)) places.set(name, index);
+    else errors.add(fieldError(line, name, 'unknown', 'is not a known column'));
+    names.add(name);
+  }
+  if (!places.has('record')) errors.add(fieldError(line, 'record', 'required', 'is a required column'));
+  return places;
 }
 
 interface Line {
@@ -43,33 +57,54 @@ interface Line {
   cells: string[];
 }
 
-function split(text: string): { lines: Line[]; errors: FieldError[] } {
+// A menu has 11,001 at most; the others are blank.
+const mostRows = 20_000;
+
+function split(text: string, delimiter: string, errors: ErrorList): Line[] {
   const bytes = Buffer.from(text);
-  // Names of columns hold no separator, so the first one in the file is the one it uses.
-  const delimiter = /[,;\t]/.exec(text)?.[0] ?? ',';
   const options: Options = {
     delimiter,
     info: true,
     relax_column_count: true,
     record_delimiter: ['\r\n', '\n', '\r'],
   };
-  try {
-    return { lines: numbered(bytes, parseRows(bytes, options)), errors: [] };
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    const sound = Number(error['records'] ?? 0);
-    const before = sound > 0 ? parseRows(bytes, { ...options, to: sound }) : [];
-    const line = 1 + lineBreaks(bytes, 0, before.at(-1)?.info.bytes ?? 0);
-    return { lines: numbered(bytes, before), errors: [fieldError(line, undefined, 'csv', quoteError)] };
-  }
+  const lines = numbered(
+    bytes,
+    parsedRows(bytes, options, (sound) => {
+      const line = 1 + lineBreaks(bytes, 0, sound.at(-1)?.info.bytes ?? 0);
+      errors.add(fieldError(line, undefined, 'csv', quoteError));
+    }),
+  );
+  const beyond = lines[mostRows];
+  if (beyond)
+    errors.add(
+      fieldError(beyond.line, undefined, 'too_many', `is beyond the ${mostRows} rows that are read`),
+    );
+  return lines.slice(0, mostRows);
 }
 
 const quoteError = 'is not valid CSV: a quote is misplaced or never closed';
 
 type Parsed = { info: Info & { bytes: number }; record: string[] };
 
-function parseRows(bytes: Buffer, options: Options): Parsed[] {
-  return parse(bytes, options) as unknown as Parsed[];
+/** The rows up to the first that is none, of which `onError` is told, or to one more than are read. */
+function parsedRows(bytes: Buffer, options: Options, onError: (sound: Parsed[]) => void): Parsed[] {
+  const rows: Parsed[] = [];
+  try {
+    parse(bytes, {
+      ...options,
+      to: mostRows + 1,
+      // Kept here, since the parser gives none when it fails.
+      on_record(row: unknown) {
+        rows.push(row as Parsed);
+        return null;
+      },
+    });
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    onError(rows);
+  }
+  return rows;
 }
 
 // The parser counts a line break within a cell as it likes; offsets are exact.
@@ -97,22 +132,27 @@ function isColumn(name: string): name is Column {
   return Object.hasOwn(columns, name);
 }
 
-function readRow({ line, cells }: Line, names: string[], errors: FieldError[]): CsvRow | undefined {
-  if (cells.some((cell, index) => cell !== '' && !names[index])) {
-    errors.push(fieldError(line, undefined, 'too_many', 'has more cells than there are columns'));
+function readRow(
+  { line, cells }: Line,
+  { places, header, form }: { places: Places; header: readonly string[]; form: CsvForm },
+  errors: ErrorList,
+): CsvRow | undefined {
+  if (cells.some((cell, index) => cell !== '' && !header[index]?.trim())) {
+    errors.add(fieldError(line, undefined, 'too_many', 'has more cells than there are columns'));
   }
-  const record = cells[names.indexOf('record')]?.trim().toLowerCase();
+  const cellOf = (column: Column) => cells[places.get(column) ?? -1] ?? '';
+  const record = cellOf('record').trim().toLowerCase();
   if (record !== 'menu' && record !== 'category' && record !== 'item') {
-    errors.push(fieldError(line, 'record', 'enum', 'must be menu, category or item'));
+    errors.add(fieldError(line, 'record', 'enum', 'must be menu, category or item'));
     return undefined;
   }
   const row: CsvRow = { line, record, category: {}, fields: {} };
-  for (const [index, name] of names.entries()) {
-    if (!isColumn(name) || name === 'record' || names.indexOf(name) < index) continue;
+  for (const name of places.keys()) {
+    if (name === 'record') continue;
     const kinds: readonly Kind[] = columns[name].kinds;
-    const cell = unguarded(cells[index] ?? '');
-    if (kinds.includes(record)) readCell(row, name, cell);
-    else if (cell !== '') errors.push(fieldError(line, name, 'unknown', `is not used in a ${record} row`));
+    const cell = unguarded(cellOf(name));
+    if (kinds.includes(record)) readCell(row, name, cell, form);
+    else if (cell !== '') errors.add(fieldError(line, name, 'unknown', `is not used in a ${record} row`));
   }
   // A time of return that is not written says "no plan" only beside a switch that is.
   if (row.fields['unavailable_until'] === null && row.fields['is_available'] === undefined) {
@@ -121,8 +161,8 @@ function readRow({ line, cells }: Line, names: string[], errors: FieldError[]): 
   return row;
 }
 
-function readCell({ category, fields }: CsvRow, column: Column, cell: string): void {
-  const value = columns[column].read(cell);
+function readCell({ category, fields }: CsvRow, column: Column, cell: string, form: CsvForm): void {
+  const value = columns[column].read(cell, form);
   if (value === undefined) return;
   if (column === 'category_external_id') category.external_id = cell;
   else if (column === 'category_id') category.category_id = value;

@@ -1,6 +1,7 @@
 import type { components } from '../../../generated/api.ts';
+import { mostValuesOfImport, parseCsvText, parseJson } from '../../contract/bodies.ts';
 import { schemaErrors } from '../../contract/validation.ts';
-import { type FieldError, parameterError } from '../../http/errors.ts';
+import { ErrorList, type FieldError } from '../../http/errors.ts';
 import type { StoredMenu } from '../stored-menu.ts';
 import { readCsv } from './csv-document.ts';
 import type { MenuContent } from './document.ts';
@@ -15,35 +16,33 @@ export interface SentDocument {
   isWrong: boolean;
   /**
    * @param stored undefined when the caller may not see the menu.
-   * @throws 422 with every error of the document, in the terms of the body that was sent.
+   * @returns with the errors of the document, in the terms of the body that was sent.
    */
-  match(stored: StoredMenu | undefined): Matches;
+  match(stored: StoredMenu | undefined): Matches & { listed: FieldError[] };
 }
 
-/** Reads a body of either media type. */
-export function readDocument(
-  body: MenuDocument | string,
-  bodyType: 'application/json' | 'text/csv',
-): SentDocument {
-  const { content, errors, inFile } =
-    bodyType === 'text/csv'
-      ? readCsv(body as string)
-      : {
-          content: (body as Partial<MenuDocument> | null)?.data as MenuContent,
-          errors: [],
-          inFile: undefined,
-        };
-  const document = bodyType === 'text/csv' ? { data: content } : body;
+/** Reads a body of either media type. @throws 422 when it is none. */
+export function readDocument(body: Uint8Array, bodyType: 'application/json' | 'text/csv'): SentDocument {
+  const { document, errors, inFile } = bodyType === 'text/csv' ? csvDocument(body) : jsonDocument(body);
+  const content = (document as Partial<MenuDocument> | null)?.data as MenuContent;
   const ownErrors: FieldError[] = [...errors, ...schemaErrors('MenuDocument', document)];
 
   return {
     content,
-    isWrong: ownErrors.length > 0 || matchContent(content, undefined).errors.length > 0,
+    isWrong: ownErrors.length > 0 || !matchContent(content, undefined).errors.isEmpty,
     match(stored) {
       const matches = matchContent(content, stored);
       const all = [...ownErrors, ...matches.errors];
-      if (all.length > 0) throw parameterError(inFile ? inFile(all) : all);
-      return matches;
+      return { ...matches, listed: inFile ? inFile(all) : all };
     },
   };
+}
+
+function csvDocument(body: Uint8Array) {
+  const { content, errors, inFile } = readCsv(parseCsvText(body));
+  return { document: { data: content }, errors, inFile };
+}
+
+function jsonDocument(body: Uint8Array) {
+  return { document: parseJson(body, mostValuesOfImport), errors: new ErrorList(), inFile: undefined };
 }

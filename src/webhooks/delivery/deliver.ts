@@ -1,6 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { type Dispatcher, errors } from 'undici';
-import { BlockedAddress, type Destination, UnresolvedHost } from './destination.ts';
+import { BlockedAddress, type Destination } from './destination.ts';
+import { UnresolvedHost } from './names.ts';
 import { parseRetryAfter } from './retry-schedule.ts';
 import { sign } from './signature.ts';
 

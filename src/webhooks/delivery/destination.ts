@@ -1,8 +1,8 @@
 import type { LookupAddress } from 'node:dns';
-import { lookup as askSystem, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { Agent, buildConnector, type Dispatcher } from 'undici';
+import { createNames, type Lookup, UnresolvedHost } from './names.ts';
 
 /*
  * Where a webhook may go. Who registers a URL chooses what this server connects to, so the decision is made on
@@ -35,12 +35,6 @@ export interface AddressError {
 /** No address of the host may be connected to. Says nothing about the host or the addresses. */
 export class BlockedAddress extends Error {}
 
-/** The host has no address at present. */
-export class UnresolvedHost extends Error {}
-
-/** Gives all addresses of a host; rejects when there are none. */
-export type Lookup = (hostname: string) => Promise<readonly LookupAddress[]>;
-
 /**
  * `allowedNetworks` are CIDRs that may be reached although they are not public, and over plain http as well; throws
  * when one is malformed. `lookup` replaces name resolution.
@@ -53,11 +47,9 @@ export function createDestination(options: {
   const allowed: Permit = (address) => ipaddr.subnetMatch(address, networks) === 'allowed';
   const allowedOrPublic: Permit = (address) => allowed(address) || isPublic(address);
 
-  // getaddrinfo occupies one of the two threads that libuv grants it until the name server responds, so a few dead
-  // ones would hold up every endpoint. What it knows beyond DNS (hosts file, search domains) leads to private
-  // addresses, which nobody reaches without an allowed network.
-  const nameServers = new Resolver({ timeout: 2_000, tries: 2 });
-  const resolve = options.lookup ?? (networks.allowed.length === 0 ? asking(nameServers) : askSystemForAll);
+  // Nobody reaches the private addresses of local names without an allowed network.
+  const names = createNames({ local: networks.allowed.length > 0 });
+  const resolve = options.lookup ?? names.lookup;
   const plain = guarded(allowed, resolve);
   const secure = guarded(allowedOrPublic, resolve);
   const agent = new Agent({
@@ -73,7 +65,7 @@ export function createDestination(options: {
   return {
     dispatcher: agent,
     close() {
-      nameServers.cancel();
+      names.close();
       return agent.destroy();
     },
     async check(text) {
@@ -85,7 +77,7 @@ export function createDestination(options: {
       if (url.href.includes('#'))
         return { code: 'fragment_not_allowed', message: 'must not contain a fragment' };
 
-      const addresses = await addressesNow(bare(url.hostname), options.lookup ?? askSystemForAll);
+      const addresses = await addressesNow(bare(url.hostname), resolve);
       if (addresses.length > 0 && !addresses.some(permitted(allowedOrPublic)))
         return { code: 'blocked_address', message: 'leads to an address that is not allowed' };
       const plainIsFine = networks.allowed.length > 0 && addresses.every(permitted(allowed));
@@ -172,21 +164,4 @@ async function addressesNow(hostname: string, resolve: Lookup): Promise<readonly
   } finally {
     clearTimeout(timer);
   }
-}
-
-const askSystemForAll: Lookup = (hostname) => askSystem(hostname, { all: true });
-
-function asking(nameServers: Resolver): Lookup {
-  return async (hostname) => {
-    const [v4, v6] = await Promise.allSettled([
-      nameServers.resolve4(hostname),
-      nameServers.resolve6(hostname),
-    ]);
-    const found = [
-      ...(v4.status === 'fulfilled' ? v4.value.map((address) => ({ address, family: 4 })) : []),
-      ...(v6.status === 'fulfilled' ? v6.value.map((address) => ({ address, family: 6 })) : []),
-    ];
-    if (found.length === 0) throw new UnresolvedHost();
-    return found;
-  };
 }

@@ -13,8 +13,9 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Database } from '../../db/database.ts';
 import { startPoller } from '../../db/poller.ts';
 import type { Seal } from '../../db/seal.ts';
+import { type Claim, claimDue } from './claim.ts';
 import type { AttemptResult, Send } from './deliver.ts';
-import { type Claim, claimDue, type Outcome, recordOutcomes } from './queue.ts';
+import { type Outcome, recordOutcomes } from './outcomes.ts';
 import { nextDelayMs } from './retry-schedule.ts';
 
 export interface Dispatcher {
@@ -33,6 +34,8 @@ export interface DispatcherOptions {
   retryDelay?: typeof nextDelayMs;
   /** Called with each attempt before its outcome is written. */
   observe?: (outcome: Outcome) => void;
+  /** Awaited before deliveries of these accounts are sent. */
+  beforeSending?: (accountIds: number[]) => Promise<void>;
   /** Attempts under way in this process, and at one endpoint, at most. */
   concurrency?: number;
   perEndpoint?: number;
@@ -44,7 +47,7 @@ export interface DispatcherOptions {
 const stopPatienceMs = 5_000;
 
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
-  const { database, send, seal, log, retryDelay = nextDelayMs, observe = () => {} } = options;
+  const { database, send, seal, log, retryDelay = nextDelayMs, observe = () => {}, beforeSending } = options;
   const { concurrency = 1024, perEndpoint = 64, leaseMs = 30_000, idleMs = 200 } = options;
   const busy = new Map<number, number>();
   const underWay = new Set<Promise<void>>();
@@ -60,6 +63,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     const asked = performance.now();
     const share = Math.max(1, Math.min(perEndpoint, Math.floor(places / 8)));
     const claimed = await claimDue(database, { limit: places, perEndpoint: share, busy, leaseMs });
+    if (claimed.length > 0) await beforeSending?.([...new Set(claimed.map(({ account_id }) => account_id))]);
     // A process that was suspended meanwhile must not send what another may have claimed since.
     if (performance.now() - asked > leaseMs / 2) return false;
     for (const claim of claimed) {
@@ -80,8 +84,9 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   async function attempt(claim: Claim, sentAt: Date): Promise<AttemptResult> {
+    if (!claim.is_permitted) return notSent('the client may no longer read this location');
     const secrets = openSecrets(claim);
-    if (!secrets) return unreadable;
+    if (!secrets) return notSent('the secret cannot be read');
     return send({ url: claim.url, secrets, eventId: claim.event_id, body: claim.payload, sentAt });
   }
 
@@ -97,11 +102,15 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     }
   }
 
-  function verdict({ number }: Claim, result: AttemptResult): Pick<Outcome, 'state' | 'retryInMs'> {
-    if (result.ok) return { state: 'delivered', retryInMs: null };
+  function verdict(claim: Claim, result: AttemptResult): Verdict {
+    const { step, is_permitted } = claim;
+    if (result.ok) return { state: 'delivered', failedReason: null, retryInMs: null };
+    if (!is_permitted) return failed('access_removed');
     const { retryAfterMs } = result;
-    const retryInMs = retryDelay(number, retryAfterMs === undefined ? {} : { retryAfterMs });
-    return retryInMs === null ? { state: 'failed', retryInMs } : { state: 'pending', retryInMs };
+    const retryInMs = retryDelay(step, retryAfterMs === undefined ? {} : { retryAfterMs });
+    return retryInMs === null
+      ? failed('attempts_exhausted')
+      : { state: 'pending', failedReason: null, retryInMs };
   }
 
   // A batch that cannot be written is kept and tried again; a place is free once its result is stored.
@@ -145,14 +154,15 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
   };
 }
 
-const unreadable: AttemptResult = {
-  ok: false,
-  status: null,
-  error: 'the secret cannot be read',
-  durationMs: 0,
-  responseExcerpt: null,
-  gone: false,
-};
+type Verdict = Pick<Outcome, 'state' | 'failedReason' | 'retryInMs'>;
+
+function failed(failedReason: Outcome['failedReason']): Verdict {
+  return { state: 'failed', failedReason, retryInMs: null };
+}
+
+function notSent(error: string): AttemptResult {
+  return { ok: false, status: null, error, durationMs: 0, responseExcerpt: null, gone: false };
+}
 
 async function endOf(attempts: Iterable<Promise<void>>, patienceMs: number): Promise<void> {
   const { promise: tooLong, resolve } = Promise.withResolvers<void>();

@@ -4,15 +4,17 @@
  * A replay is a row with a position. A batch and its new position are one transaction, so a crash repeats nothing
  * and skips nothing, and of two processes at the same batch one finds the position moved and gives up.
  *
- * Order: the deliveries of an ordering key go by the sequence of events, so a replayed one waits behind what is under
+ * Order: the deliveries of an ordering key go by the positions of events, so a replayed one waits behind what is under
  * way and before what is held. An event that is held anyway is not queued again; one that is under way is, or the
  * older ones now queued behind it would be the receiver's last word.
  */
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import { build, type Param, statement } from '../../db/statement.ts';
+import { type Span, spanOf } from '../../events/feed.ts';
+import { noteDue } from './due-endpoints.ts';
 import { wants } from './filters.ts';
-import { lockEndpoints, queueDeliveries } from './ordering.ts';
+import { lockEndpoints, planInOrder, queueDeliveries } from './ordering.ts';
 
 const batchSize = 1000;
 
@@ -50,7 +52,10 @@ async function queueBatch(transaction: Database, replay: Progress): Promise<void
   await lockEndpoints(transaction, [replay.webhook_id]);
   const [advanced] = await advance(transaction, { ...replay, end });
   if (!advanced || event_ids.length === 0) return;
-  const [batch] = await queue(transaction, { ...replay, event_ids });
+  const span = spanOf(event_ids.map((event_id) => ({ event_id })));
+  await planInOrder(transaction);
+  const [batch] = await queue(transaction, { ...replay, ...span, event_ids });
+  await noteDue(transaction, [replay.webhook_id]);
   await countQueued(transaction, { ...replay, queued: batch?.queued ?? 0 });
 }
 
@@ -86,7 +91,10 @@ const lockEvents = statement('webhooks.replays.lockEvents', (p: Param<Progress &
     .where('event_id', '>', p('position', 'uuid'))
     .where('event_id', '<=', p('window_end', 'uuid'))
     .where('account_id', '=', p('account_id', 'bigint'))
-    .where('relayed', '=', true)
+    .where(
+      sql<boolean>`exists (select from feed where feed.event_id = event.event_id
+        and feed.event_id > ${p('position', 'uuid')} and feed.event_id <= ${p('window_end', 'uuid')})`,
+    )
     .orderBy('event_id')
     .limit(batchSize)
     .forKeyShare(),
@@ -110,16 +118,17 @@ const countQueued = statement('webhooks.replays.countQueued', (p: Param<Progress
     .where('account_id', '=', p('account_id', 'bigint')),
 );
 
-const queue = statement('webhooks.replays.queue', (p: Param<Progress & { event_ids: string[] }>) =>
+const queue = statement('webhooks.replays.queue', (p: Param<Progress & Span & { event_ids: string[] }>) =>
   queueDeliveries(sql`
-    select event.account_id, webhook.webhook_id, event.event_id, event.sequence, event.type, event.record,
+    select feed.account_id, webhook.webhook_id, feed.event_id, feed.position, feed.type, feed.record,
       ${p('replay_id', 'bigint')} as replay_id
-    from event
-    join webhook on webhook.account_id = event.account_id and webhook.webhook_id = ${p('webhook_id', 'bigint')}
-    where event.event_id = any (${p('event_ids', 'uuid[]')}) and event.account_id = ${p('account_id', 'bigint')}
+    from feed
+    join webhook on webhook.account_id = feed.account_id and webhook.webhook_id = ${p('webhook_id', 'bigint')}
+    where feed.event_id = any (${p('event_ids', 'uuid[]')})
+      and feed.event_id between ${p('first_id', 'uuid')} and ${p('last_id', 'uuid')} and feed.account_id = ${p('account_id', 'bigint')}
       and ${wants()}
       and not exists (
         select from delivery
-        where delivery.webhook_id = webhook.webhook_id and delivery.record = event.record
-          and delivery.event_sequence = event.sequence and delivery.state = 'held')`),
+        where delivery.webhook_id = webhook.webhook_id and delivery.record = feed.record
+          and delivery.event_sequence = feed.position and delivery.state = 'held')`),
 );

@@ -1,25 +1,35 @@
 /**
  * Turns committed events into deliveries.
  *
- * A write inserts its event and nothing else. The relay takes new events in bulk, finds the webhooks that want
- * them, and queues a delivery for each. It goes by the row's state (`relayed`), never by position: identity values
- * become visible out of order. Within one record they do not, since its row lock is held while they are drawn.
+ * A write inserts its event and puts it into the outbox, nothing else. The relay takes new events in bulk, gives them
+ * their places in the feed, finds the webhooks that want them, and queues a delivery for each. It takes whatever is in
+ * the outbox, never what lies behind a position: identity values become visible out of order. Within one record they
+ * do not, since its row lock is held while they are drawn.
  *
  * Guarantee: each event is relayed exactly once, in one transaction, so a crash leaves it either queued or still to
  * relay. One relay works at a time (the row in `relay` is its lock): two at once could queue the events of a record
  * in the wrong order.
+ *
+ * Accounts take turns, so that one with a hundred thousand events delays another by no more than a batch or two. What a
+ * batch costs depends on its events and on the endpoints that want them, not on those that do not.
  */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
-import { build, type Param, statement } from '../../db/statement.ts';
+import { type Param, statement } from '../../db/statement.ts';
+import { enterFeed, type Span, spanOf, type WaitingEvent } from '../../events/feed.ts';
+import { noteDue } from './due-endpoints.ts';
 import { wants } from './filters.ts';
-import { lockEndpoints, queueDeliveries } from './ordering.ts';
+import { lockEndpoints, planInOrder, queueDeliveries } from './ordering.ts';
+import { type OutboxStart, rememberOutboxStart } from './outbox-start.ts';
+import { ownerDisabledAt } from './owner.ts';
 
 export interface RelayOptions {
   /** Events and deliveries of one batch at most, so that it stays far from the statement timeout. */
   maxEvents?: number;
   maxDeliveries?: number;
-  /** An endpoint that the service has disabled for longer than this collects no more. */
+  /** Where the outbox begins, as far as this process knows. */
+  start?: OutboxStart;
+  /** An endpoint that has been disabled for longer than this, itself or its client, collects no more. */
   retentionDays: number;
 }
 
@@ -29,109 +39,202 @@ export interface RelayOptions {
  */
 export async function relayBatch(
   database: Database,
-  { maxEvents = 1000, maxDeliveries = 5_000, retentionDays }: RelayOptions,
+  { maxEvents = 1000, maxDeliveries = 2_000, start = rememberOutboxStart(), retentionDays }: RelayOptions,
 ): Promise<number> {
-  // Most polls find nothing, and need no transaction to do so.
-  const [any] = await selectWaiting(database, { limit: 1 });
-  if (!any) return 0;
+  try {
+    // Most polls find nothing, and need no transaction to do so.
+    if (!(await start.anyWaiting(database))) return 0;
+    return await relayWaiting(database, { maxEvents, maxDeliveries, start, retentionDays });
+  } catch (error) {
+    start.forget();
+    throw error;
+  }
+}
+
+function relayWaiting(
+  database: Database,
+  { maxEvents, maxDeliveries, start, retentionDays }: Required<RelayOptions>,
+): Promise<number> {
   return database.transaction().execute(async (transaction) => {
     // Events are read after the lock: a snapshot older than it could show those that were just relayed.
-    const [lock] = await lockRelay(transaction, {});
-    if (!lock) return 0;
-    const waiting = await selectWaiting(transaction, { limit: maxEvents });
+    const [entered] = await lockRelay(transaction, {});
+    if (entered) start.entered(entered);
+    if (!entered?.is_relay) return 0;
+    const waiting = await selectWaiting(transaction, { from: start.from, limit: maxEvents });
     if (waiting.length === 0) return 0;
-    const endpoints = await selectEndpoints(transaction, { account_ids: accountsOf(waiting) });
-    const events = columnsOf(firstThatFit(waiting, endpoints, maxDeliveries));
-    await markRelayed(transaction, events);
-    const webhook_ids = endpoints.map(({ webhook_id }) => webhook_id);
-    if (webhook_ids.length > 0) {
-      await lockEndpoints(transaction, webhook_ids);
-      await queue(transaction, { ...events, webhook_ids, retention_days: retentionDays });
+    const wanted = await endpointsWanting(transaction, waiting, retentionDays);
+    const events = firstThatFit(waiting, wanted, maxDeliveries);
+    await enterFeed(transaction, events);
+    const pairs = events.flatMap((event) =>
+      (wanted.get(event) ?? []).map((webhook_id) => ({ event, webhook_id })),
+    );
+    if (pairs.length > 0) {
+      const webhookIds = [...new Set(pairs.map(({ webhook_id }) => webhook_id))];
+      await lockEndpoints(transaction, webhookIds);
+      await planInOrder(transaction);
+      await queue(transaction, {
+        event_ids: pairs.map(({ event }) => event.event_id),
+        account_ids: pairs.map(({ event }) => event.account_id),
+        webhook_ids: pairs.map(({ webhook_id }) => webhook_id),
+        retention_days: retentionDays,
+        ...spanOf(events),
+      });
+      await noteDue(transaction, webhookIds);
     }
-    return events.event_ids.length;
+    return events.length;
   });
 }
 
-interface WaitingEvent {
-  event_id: string;
-  account_id: number;
+/**
+ * The first events of each account that has any, in turns: the first of each, then the second of each. With more
+ * accounts than events in a batch half of them are the oldest of all, so that nobody is passed over for ever.
+ */
+const selectWaiting = statement(
+  'webhooks.relay.waiting',
+  (p: Param<{ from: number; limit: number }>) => sql<WaitingEvent>`
+    with recursive known as (
+      (select account_id from outbox where sequence >= ${p('from', 'bigint')} order by account_id limit 1)
+      union all
+      select (select account_id from outbox
+        where outbox.account_id > known.account_id and sequence >= ${p('from', 'bigint')} order by account_id limit 1)
+      from known where account_id is not null
+    ),
+    account as materialized (
+      select account_id, count(*) over () as accounts
+      from (select account_id from known where account_id is not null limit ${p('limit', 'bigint')}) as listed
+    ),
+    candidate as (
+      select own.* from account, lateral (
+        select sequence, account_id, event_id from outbox
+        where outbox.account_id = account.account_id and sequence >= ${p('from', 'bigint')}
+        order by sequence limit greatest(1, ${p('limit', 'bigint')} / accounts)
+      ) as own
+      union
+      (select sequence, account_id, event_id from outbox
+        where sequence >= ${p('from', 'bigint')} order by sequence
+        limit case when (select count(*) from account) = ${p('limit', 'bigint')} then ${p('limit', 'bigint')} / 2 else 0 end)
+    )
+    select sequence, account_id, event_id from candidate
+    order by row_number() over (partition by account_id order by sequence), sequence
+    limit ${p('limit', 'bigint')}`,
+);
+
+const lockRelay = statement(
+  'webhooks.relay.lock',
+  () => sql<{ is_relay: boolean; xid: string; server: string | null }>`
+    select is_relay is not null as is_relay, pg_current_xact_id()::text as xid, server_history() as server
+    from (values (1)) as one left join lateral (
+      select singleton as is_relay from relay for update skip locked
+    ) as locked on true`,
+);
+
+/**
+ * Looks up each kind of event once: those of one type at one menu interest the same endpoints. For each of them by the
+ * index of routes, whatever the planner makes of their number: hence `offset 0`.
+ */
+async function endpointsWanting(
+  transaction: Database,
+  events: WaitingEvent[],
+  retention_days: number,
+): Promise<Map<WaitingEvent, number[]>> {
+  const kinds = await selectKinds(transaction, {
+    event_ids: events.map(({ event_id }) => event_id),
+    account_ids: events.map(({ account_id }) => account_id),
+    retention_days,
+    ...spanOf(events),
+  });
+  const wanted = new Map<WaitingEvent, number[]>();
+  for (const { places, webhook_ids } of kinds) {
+    for (const place of places) {
+      const event = events[place - 1];
+      if (event) wanted.set(event, webhook_ids);
+    }
+  }
+  return wanted;
 }
 
-const selectWaiting = statement('webhooks.relay.waiting', (p: Param<{ limit: number }>) =>
-  build
-    .selectFrom('event')
-    .select(['event_id', 'account_id'])
-    .where('relayed', '=', false)
-    .orderBy('sequence')
-    .limit(p('limit', 'bigint')),
-);
-
-const lockRelay = statement('webhooks.relay.lock', () =>
-  build.selectFrom('relay').select('singleton').forUpdate().skipLocked(),
-);
-
-function accountsOf(events: WaitingEvent[]): number[] {
-  return [...new Set(events.map(({ account_id }) => account_id))];
+interface Kind {
+  /** Of its events among those that were given; 1 is the first. */
+  places: number[];
+  /** Endpoints that want them. */
+  webhook_ids: number[];
 }
 
-const selectEndpoints = statement('webhooks.relay.endpoints', (p: Param<{ account_ids: number[] }>) =>
-  build
-    .selectFrom('webhook')
-    .select(['webhook_id', 'account_id'])
-    .where(sql<boolean>`account_id = any (${p('account_ids', 'bigint[]')})`),
+const selectKinds = statement(
+  'webhooks.relay.endpoints',
+  (p: Param<Span & { event_ids: string[]; account_ids: number[]; retention_days: number }>) => sql<Kind>`
+    with feed as materialized (
+      select account_id, type, location_id, menu_id, array_agg(place::int) as places
+      from unnest(${p('event_ids', 'uuid[]')}, ${p('account_ids', 'bigint[]')})
+        with ordinality as waiting (event_id, account_id, place)
+      join event using (event_id, account_id)
+      where event.event_id between ${p('first_id', 'uuid')} and ${p('last_id', 'uuid')}
+      group by account_id, type, location_id, menu_id
+    )
+    select feed.places, array_agg(wanting.webhook_id::float8) as webhook_ids
+    from feed, lateral (
+      select webhook_id from webhook
+      where webhook.account_id = feed.account_id
+        and ${routes('webhook')} && event_routes(feed.account_id, feed.type, feed.location_id, feed.menu_id)
+        and ${collects(p('retention_days', 'integer'))}
+      offset 0
+    ) as wanting
+    group by feed.places`,
 );
 
-/** Always the first event, and as many behind it as make no more than `max` deliveries, should all be wanted. */
+function routes(row: string) {
+  const columns = ['account_id', 'event_types', 'location_ids', 'menu_ids', 'granted_location_ids'];
+  return sql`webhook_routes(${sql.join(columns.map((column) => sql.ref(`${row}.${column}`)))})`;
+}
+
+/** Whether a row of `webhook` wants a row of `feed`, and has not been disabled for too long. */
+function collects(retentionDays: RawBuilder<number>) {
+  return sql`${wants()} and coalesce(least(webhook.disabled_at, ${ownerDisabledAt()})
+    > now() - make_interval(days => ${retentionDays}), true)`;
+}
+
+/** Always the first event, and as many behind it as make no more than `max` deliveries. */
 function firstThatFit(
   events: WaitingEvent[],
-  endpoints: readonly { account_id: number }[],
+  wanted: ReadonlyMap<WaitingEvent, readonly number[]>,
   max: number,
 ): WaitingEvent[] {
-  const perAccount = new Map<number, number>();
-  for (const { account_id } of endpoints) perAccount.set(account_id, (perAccount.get(account_id) ?? 0) + 1);
   let deliveries = 0;
-  const tooMany = events.findIndex(({ account_id }, place) => {
-    deliveries += perAccount.get(account_id) ?? 0;
+  const tooMany = events.findIndex((event, place) => {
+    deliveries += wanted.get(event)?.length ?? 0;
     return deliveries > max && place > 0;
   });
   return tooMany === -1 ? events : events.slice(0, tooMany);
 }
 
-interface EventColumns {
-  event_ids: string[];
-  account_ids: number[];
-}
-
-function columnsOf(events: WaitingEvent[]): EventColumns {
-  return {
-    event_ids: events.map(({ event_id }) => event_id),
-    account_ids: events.map(({ account_id }) => account_id),
-  };
-}
-
-const markRelayed = statement(
-  'webhooks.relay.markRelayed',
-  (p: Param<EventColumns>) => sql<object>`
-    update event set relayed = true from ${rowsOf(p)} as taken (event_id, account_id)
-    where event.event_id = taken.event_id and event.account_id = taken.account_id`,
-);
-
-/** Which of these endpoints want which of these events. */
+/**
+ * Those that are still wanted now that the endpoints are locked; all events are in the feed by now. Both are looked up
+ * by their keys (hence `offset 0`). Else the planner takes the whole span for one row where the account is new, and
+ * reads it for each event; or goes through the endpoints of all accounts, which have the order that it must not sort by.
+ */
 const queue = statement(
   'webhooks.relay.queue',
-  (p: Param<EventColumns & { webhook_ids: number[]; retention_days: number }>) =>
+  (
+    p: Param<
+      Span & { event_ids: string[]; account_ids: number[]; webhook_ids: number[]; retention_days: number }
+    >,
+  ) =>
     queueDeliveries(sql`
-      select event.account_id, webhook.webhook_id, event.event_id, event.sequence, event.type, event.record,
+      select feed.account_id, webhook.webhook_id, feed.event_id, feed.position, feed.type, feed.record,
         null::bigint as replay_id
-      from ${rowsOf(p)} as taken (event_id, account_id)
-      join event using (event_id, account_id)
-      join webhook using (account_id)
-      where webhook.webhook_id = any (${p('webhook_ids', 'bigint[]')}) and ${wants()}
-        and (webhook.disabled_at is null
-          or webhook.disabled_at > now() - make_interval(days => ${p('retention_days', 'integer')}))`),
+      from unnest(
+        ${p('event_ids', 'uuid[]')}, ${p('account_ids', 'bigint[]')}, ${p('webhook_ids', 'bigint[]')}
+      ) as relayed (event_id, account_id, webhook_id)
+      cross join lateral (
+        select * from feed
+        where feed.event_id = relayed.event_id and feed.account_id = relayed.account_id
+          and feed.event_id between ${p('first_id', 'uuid')} and ${p('last_id', 'uuid')}
+        offset 0
+      ) as feed
+      cross join lateral (
+        select * from webhook
+        where webhook.webhook_id = relayed.webhook_id and webhook.account_id = relayed.account_id
+        offset 0
+      ) as webhook
+      where ${collects(p('retention_days', 'integer'))}`),
 );
-
-// Both columns of the key: by one alone the planner cannot know that it finds a single row, and may scan the table.
-function rowsOf(p: Param<EventColumns>) {
-  return sql`unnest(${p('event_ids', 'uuid[]')}, ${p('account_ids', 'bigint[]')})`;
-}

@@ -1,125 +1,195 @@
 /**
- * Removes what is past its time: what deleted webhooks left, and events and deliveries (their attempts go with them)
- * older than the retention period. What has an unfinished delivery stays, and the delivery with it.
+ * Removes what is past its time. Events, the feed and the delivery log lose whole days at once, by dropping partitions;
+ * what has waited in the queue for as long as events are kept expires: it ends as failed, and its endpoint says so. What
+ * deleted webhooks leave in the queue goes in batches, and their log with its partitions.
  *
- * Batches are small and skip rows that somebody holds; any number of processes may sweep at once. A pass walks each
- * table in the order of age, so that what stays is looked at once a pass and not once a batch.
+ * One process sweeps at a time, by a lease. Dropping and creating partitions needs locks that a dump may hold for hours:
+ * it gives up after a tenth of a second, so that nobody waits behind it, and the next pass tries again.
  */
+import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
+import { dropPartitions, keepPartitions } from '../../db/partitions.ts';
 import { build, type Param, statement } from '../../db/statement.ts';
+import { noteDue } from './due-endpoints.ts';
+import { attemptsAt, endedColumns, enterLog, isLogging } from './log.ts';
+import { lockEndpoints, type OrderingKey, promoteHeads } from './ordering.ts';
 
 export interface Sweep {
-  /** Sweeps one batch of each kind; says whether this pass goes on. */
+  /** Goes one step further; says whether this pass goes on. */
   next(): Promise<boolean>;
+}
+
+export interface SweepOptions {
+  /** How long events are kept, and deliveries that have ended. */
+  days: number;
+  /** Rows at most that one step takes from the queue. */
+  batch?: number;
+  /** Of the lease. */
+  holder?: string;
+  /** The same database, for what may take minutes. */
+  unhurried?: Database;
 }
 
 export function createSweep(
   database: Database,
-  { days, batch = 1000 }: { days: number; batch?: number },
+  { days, batch = 1000, holder = thisProcess, unhurried = database }: SweepOptions,
 ): Sweep {
-  let delivery: number | null = 0;
-  let event: string | null = firstEvent;
+  let webhook: number | null = 0;
+  const steps: (() => Promise<boolean>)[] = [
+    () => keepPartitions(database, unhurried),
+    () => dropPartitions(database, days),
+    async () => {
+      const [removed] = await removeOrphans(database, { batch, after: webhook ?? 0 });
+      webhook = removed?.last ?? null;
+      return webhook !== null;
+    },
+    async () => (await expireBatch(database, { days, batch })) > 0,
+    async () => (await moveEnded(database, { batch })).length > 0,
+  ];
+  let at = 0;
   return {
     async next() {
-      const orphans = await removeOrphans(database, { batch });
-      if (delivery !== null) {
-        const [removed] = await removeDeliveries(database, { days, batch, after: delivery });
-        delivery = removed?.last ?? null;
-      } else if (event !== null) {
-        event = await removeEvents(database, { days, batch, after: event });
-      }
-      if (orphans.length > 0 || delivery !== null || event !== null) return true;
-      delivery = 0;
-      event = firstEvent;
-      return false;
+      const [leased] = await lease(database, { holder });
+      if (!leased) return false;
+      if (await steps[at]?.()) return true;
+      at = (at + 1) % steps.length;
+      return at > 0;
     },
   };
 }
 
-const firstEvent = '00000000-0000-0000-0000-000000000000';
+const thisProcess = randomUUID();
 
-interface Batch<Key> {
-  days: number;
-  batch: number;
-  /** Where the last batch of this pass ended. */
-  after: Key;
-}
+/** Ten minutes from each batch, so that one process sweeps and the next takes over when it is gone. */
+const lease = statement('webhooks.retention.lease', (p: Param<{ holder: string }>) =>
+  build
+    .updateTable('sweeper')
+    .set({ holder: p('holder', 'uuid'), leased_until: sql`now() + interval '10 minutes'` })
+    .where(sql<boolean>`(holder = ${p('holder', 'uuid')} or leased_until <= now())`)
+    .returning('holder'),
+);
 
-// Ids in an array, here and below: of a limit that is a parameter the planner expects a tenth of the table.
+/**
+ * Looks at as many endpoints as a batch has rows, and removes a batch of what the first deleted one has left.
+ *
+ * Ids in an array: of a limit that is a parameter the planner expects a tenth of the table.
+ * @returns where to go on: at the same endpoint as long as something of it is removed; null at the end of the pass.
+ */
 const removeOrphans = statement(
   'webhooks.retention.removeOrphans',
-  (p: Param<{ batch: number }>) => sql<{ delivery_id: number }>`
+  (p: Param<{ batch: number; after: number }>) => sql<{ last: number | null }>`
     with recursive known as (
-      (select webhook_id from delivery order by webhook_id limit 1)
+      (select webhook_id from delivery where webhook_id > ${p('after', 'bigint')} order by webhook_id limit 1)
       union all
       select (select webhook_id from delivery
         where delivery.webhook_id > known.webhook_id order by webhook_id limit 1)
       from known where webhook_id is not null
     ),
+    listed as materialized (
+      select webhook_id from known where webhook_id is not null limit ${p('batch', 'bigint')}
+    ),
     orphan as (
-      select webhook_id from known
-      where webhook_id is not null and not exists (select from webhook where webhook.webhook_id = known.webhook_id)
-      limit 1
-    )
-    delete from delivery where delivery_id = any (array(
-      select delivery_id from delivery where webhook_id = (select webhook_id from orphan)
-      order by delivery_id limit ${p('batch', 'bigint')} for update skip locked
-    ))
-    returning delivery_id`,
-);
-
-/** Says where the batch ended; null at the end of the pass. */
-const removeDeliveries = statement(
-  'webhooks.retention.removeDeliveries',
-  (p: Param<Batch<number>>) => sql<{ last: number | null }>`
-    with old as (
-      select delivery_id, state from (
-        select delivery_id, state, created_at from delivery
-        where delivery_id > ${p('after', 'bigint')} order by delivery_id limit ${p('batch', 'bigint')}
-      ) as next
-      where created_at < now() - make_interval(days => ${p('days', 'integer')})
+      select webhook_id from listed
+      where (select true from webhook where webhook.webhook_id = listed.webhook_id) is null
+      order by webhook_id limit 1
     ),
     removed as (
-      delete from delivery where state in ('delivered', 'failed') and delivery_id = any (array(
-        select delivery_id from old where state in ('delivered', 'failed')))
+      delete from delivery where delivery_id = any (array(
+        select delivery_id from delivery where webhook_id = (select webhook_id from orphan)
+        order by delivery_id limit ${p('batch', 'bigint')} for update skip locked
+      ))
+      returning 1
     )
-    select max(delivery_id) as last from old`,
+    select coalesce(
+      (select webhook_id - least(1, (select count(*) from removed)) from orphan),
+      (select max(webhook_id) from listed)
+    ) as last`,
 );
 
 /**
- * The events are locked by a statement of its own, so that the look at their deliveries shows what was queued by
- * those who held them (a replay).
- * @returns where the batch ended; null at the end of the pass.
+ * Ends the deliveries that have waited longest for longer than events are kept; of the next of their records, those that
+ * have not become due. One whose attempt is under way is left to the next pass.
+ * @returns how many were found.
  */
-async function removeEvents(database: Database, batch: Batch<string>): Promise<string | null> {
-  return database.transaction().execute(async (transaction) => {
-    const old = await lockOldEvents(transaction, batch);
-    const event_ids = old.map(({ event_id }) => event_id);
-    await removeFinishedEvents(transaction, { event_ids });
-    return event_ids.at(-1) ?? null;
+async function expireBatch(database: Database, limits: { days: number; batch: number }): Promise<number> {
+  const old = await selectOld(database, limits);
+  if (old.length === 0) return 0;
+  const webhookIds = [...new Set(old.map(({ webhook_id }) => webhook_id))];
+  await database.transaction().execute(async (transaction) => {
+    await lockEndpoints(transaction, webhookIds);
+    const expired = await expire(transaction, {
+      delivery_ids: old.map(({ delivery_id }) => delivery_id),
+      account_ids: old.map(({ account_id }) => account_id),
+    });
+    await promoteHeads(transaction, expired);
+    await noteDue(transaction, webhookIds);
   });
+  return old.length;
 }
 
-const lockOldEvents = statement('webhooks.retention.lockOldEvents', (p: Param<Batch<string>>) =>
-  build
-    .selectFrom('event')
-    .select('event_id')
-    .where('event_id', '>', p('after', 'uuid'))
-    .where('event_id', '<', sql<string>`(select uuidv7(make_interval(days => -${p('days', 'integer')})))`)
-    .orderBy('event_id')
-    .limit(p('batch', 'bigint'))
-    .forUpdate()
-    .skipLocked(),
+interface OldDelivery {
+  delivery_id: number;
+  account_id: number;
+  webhook_id: number;
+}
+
+const isFree = sql`coalesce(leased_until <= now(), true)`;
+
+const selectOld = statement(
+  'webhooks.retention.old',
+  (p: Param<{ days: number; batch: number }>) => sql<OldDelivery>`
+    select delivery_id, account_id, webhook_id from delivery
+    where state in ('held', 'pending') and ${isFree}
+      and event_id < event_id_at(now() - make_interval(days => ${p('days', 'integer')}))
+    order by event_id limit ${p('batch', 'bigint')}`,
 );
 
-const removeFinishedEvents = statement(
-  'webhooks.retention.removeFinishedEvents',
-  (p: Param<{ event_ids: string[] }>) => sql<object>`
-    delete from event
-    where event_id = any (${p('event_ids', 'uuid[]')}) and relayed and not exists (
-      select from webhook join delivery using (webhook_id)
-      where webhook.account_id = event.account_id and delivery.record = event.record
-        and delivery.event_sequence = event.sequence and delivery.state in ('held', 'pending')
-    )`,
+const expire = statement(
+  'webhooks.retention.expire',
+  (p: Param<{ delivery_ids: number[]; account_ids: number[] }>) => sql<OrderingKey>`
+    with ended as (
+      delete from delivery
+      using unnest(${p('delivery_ids', 'bigint[]')}, ${p('account_ids', 'bigint[]')}) as old (delivery_id, account_id)
+      where delivery.delivery_id = old.delivery_id and delivery.account_id = old.account_id
+        and state in ('held', 'pending') and ${isFree}
+      returning ${endedColumns}
+    ),
+    logged as (${enterLog({
+      state: sql`'failed'`,
+      failedReason: sql`'expired'`,
+      attemptCount: sql`attempts`,
+      attempts: attemptsAt('ended'),
+      endedAt: sql`now()`,
+    })}),
+    noted as (
+      update webhook
+      set expired_deliveries = expired_deliveries + expired.count,
+        first_expired_at = coalesce(first_expired_at, now()), last_expired_at = now()
+      from (select webhook_id, account_id, count(*) from ended group by webhook_id, account_id) as expired
+      where webhook.webhook_id = expired.webhook_id and webhook.account_id = expired.account_id
+    )
+    select distinct webhook_id, record from ended`,
+);
+
+/** What processes of the release before have ended, and what had ended before there was a log. */
+const moveEnded = statement(
+  'webhooks.retention.moveEnded',
+  (p: Param<{ batch: number }>) => sql<object>`
+    with ended as (
+      delete from delivery where ${isLogging} and delivery_id = any (array(
+        select delivery_id from delivery where state in ('delivered', 'failed')
+        order by delivery_id limit ${p('batch', 'bigint')} for update skip locked
+      )) and state in ('delivered', 'failed')
+      returning ${endedColumns}, state
+    ),
+    logged as (${enterLog({
+      state: sql`state`,
+      failedReason: sql`null`,
+      attemptCount: sql`attempts`,
+      attempts: attemptsAt('ended'),
+      endedAt: sql`coalesce((select max(started_at) from attempt
+        where attempt.delivery_id = ended.delivery_id and attempt.account_id = ended.account_id), created_at)`,
+    })})
+    select 1 from ended`,
 );

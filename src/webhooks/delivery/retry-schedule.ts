@@ -19,8 +19,11 @@ export function nextDelayMs(
   const seconds = retryDelaysSeconds[attempt - 1];
   if (seconds === undefined) return null;
   const spread = Math.round(seconds * 1000 * (0.8 + 0.4 * random()));
-  return Math.max(spread, Math.min(retryAfterMs, dayMs));
+  return Math.max(spread, Math.min(retryAfterMs, longestDelayMs));
 }
+
+/** The longest wait of the schedule, before it is spread, and the longest that a receiver may ask for. */
+export const longestDelayMs = 86_400_000;
 
 /**
  * What a `Retry-After` header asks for, in milliseconds from `now`: whole seconds, or a date in any of the three
@@ -37,6 +40,5 @@ export function parseRetryAfter(value: string | undefined, now: Date): number | 
   return Number.isNaN(time) ? undefined : Math.max(0, time - now.getTime());
 }
 
-const dayMs = 86_400_000;
 const httpDate = /^[A-Z][a-z]{2,8}, \d\d[ -][A-Z][a-z]{2}[ -](\d{4}|\d\d) \d\d:\d\d:\d\d GMT$/;
 const asctime = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;

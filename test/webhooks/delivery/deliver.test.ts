@@ -6,7 +6,8 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { Webhook } from 'standardwebhooks';
 import t, { type Test } from 'tap';
 import { type AttemptResult, createSender } from '../../../src/webhooks/delivery/deliver.ts';
-import { createDestination, type Lookup } from '../../../src/webhooks/delivery/destination.ts';
+import { createDestination } from '../../../src/webhooks/delivery/destination.ts';
+import type { Lookup } from '../../../src/webhooks/delivery/names.ts';
 import { newSecret } from '../../../src/webhooks/delivery/signature.ts';
 import { selfSigned } from '../../support/certificate.ts';
 

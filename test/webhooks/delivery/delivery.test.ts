@@ -1,5 +1,6 @@
 import t from 'tap';
 import type { components } from '../../../generated/api.ts';
+import document from '../../../generated/openapi.json' with { type: 'json' };
 import { checkSchema } from '../../support/contract.ts';
 import { settled } from '../../support/eventually.ts';
 import { itemsOf, someItems } from '../../support/menus.ts';
@@ -21,7 +22,7 @@ t.test('a write reaches the receiver, signed, with the item as getItem shows it'
   const event = verify(delivery, secret);
   checkSchema('WebhookPayload', event);
   t.match(delivery.headers, { 'content-type': 'application/json', 'webhook-id': event.id });
-  t.match(delivery.headers['user-agent'], /^menu-management-service\//);
+  t.equal(delivery.headers['user-agent'], `menu-management-service/${document.info.version}`);
   t.same(event.data, (await api.get(item.path)).body.data);
   t.match(event, {
     type: 'item.toggled',

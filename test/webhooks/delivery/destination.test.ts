@@ -11,9 +11,8 @@ import {
   BlockedAddress,
   createDestination,
   type Destination,
-  type Lookup,
-  UnresolvedHost,
 } from '../../../src/webhooks/delivery/destination.ts';
+import { createNames, type Lookup, UnresolvedHost } from '../../../src/webhooks/delivery/names.ts';
 
 const publicAddress = '93.184.215.14';
 const answering =
@@ -216,8 +215,44 @@ t.test('a name server that does not answer holds up check for two seconds at mos
   t.ok(performance.now() - started < 5_000);
 });
 
-t.test('names whose server does not answer hold up no other name', async (t) => {
-  const { port, asked } = await nameServer(t, { 'inside4.test': '127.0.0.1', 'inside6.test': '::1' });
+for (const allowedNetworks of [[], ['10.0.0.0/8']]) {
+  const name = `names whose server does not answer hold up no other name, ${allowedNetworks.length} networks allowed`;
+  t.test(name, async (t) => {
+    const { port, asked } = await nameServer(t, { 'inside4.test': '127.0.0.1', 'inside6.test': '::1' });
+    class LocalResolver extends dns.Resolver {
+      constructor(options: ResolverOptions) {
+        super(options);
+        this.setServers([`127.0.0.1:${port}`]);
+      }
+    }
+    const { Resolver } = dns;
+    useResolver(LocalResolver);
+    const destination = createDestination({ allowedNetworks });
+    useResolver(Resolver);
+    t.teardown(() => destination.close());
+
+    let given = 0;
+    const silent = Array.from({ length: 50 }, (_, n) =>
+      failure(post(destination.dispatcher, `https://silent${n}.test`)).finally(() => {
+        given += 1;
+      }),
+    );
+    const checks = Array.from({ length: 50 }, (_, n) => destination.check(`https://unknown${n}.test/`));
+    for (const name of ['inside4.test', 'inside6.test']) {
+      t.type(await failure(post(destination.dispatcher, `https://${name}`)), BlockedAddress, name);
+      t.match(await destination.check(`https://${name}/`), { code: 'blocked_address' });
+    }
+    // Of the names that the system itself looks up, as the database's, none waits for a thread.
+    await dns.lookup('localhost');
+    t.equal(given, 0, 'the others are still waiting');
+    t.ok(asked.has('silent49.test') && asked.has('unknown49.test'));
+    await destination.close();
+    await Promise.all([...silent, ...checks]);
+  });
+}
+
+t.test('attempts at one name share a question, and wait no longer than five seconds for it', async (t) => {
+  const { port, questions } = await nameServer(t, {});
   class LocalResolver extends dns.Resolver {
     constructor(options: ResolverOptions) {
       super(options);
@@ -226,23 +261,14 @@ t.test('names whose server does not answer hold up no other name', async (t) => 
   }
   const { Resolver } = dns;
   useResolver(LocalResolver);
-  const destination = createDestination({ allowedNetworks: [] });
+  const { lookup, close } = createNames({ local: false });
   useResolver(Resolver);
-  t.teardown(() => destination.close());
-
-  let given = 0;
-  const silent = Array.from({ length: 50 }, (_, n) =>
-    failure(post(destination.dispatcher, `https://silent${n}.test`)).finally(() => {
-      given += 1;
-    }),
-  );
-  for (const name of ['inside4.test', 'inside6.test']) {
-    t.type(await failure(post(destination.dispatcher, `https://${name}`)), BlockedAddress, name);
-  }
-  t.equal(given, 0, 'the others are still waiting');
-  t.ok(asked.has('silent49.test'));
-  await destination.close();
-  await Promise.all(silent);
+  t.teardown(close);
+  const started = performance.now();
+  const failures = await Promise.all(Array.from({ length: 100 }, () => failure(lookup('silent.test'))));
+  t.ok(failures.every((one) => one instanceof UnresolvedHost));
+  t.ok(performance.now() - started < 10_000);
+  t.ok(questions() <= 2 * 3, `${questions()} questions: two kinds of address, with repeats`);
 });
 
 t.test('a malformed allowed network is refused at once', async (t) => {
@@ -304,6 +330,7 @@ async function receiver(t: Test): Promise<{ port: number; connections: () => num
 /** Answers A and AAAA questions about `names`, in the format of RFC 1035, section 4; is silent about all others. */
 async function nameServer(t: Test, names: Record<string, string>) {
   const asked = new Set<string>();
+  let questions = 0;
   const socket = createSocket('udp4');
   socket.on('message', (query, { port, address: client }) => {
     const labels: string[] = [];
@@ -314,6 +341,7 @@ async function nameServer(t: Test, names: Record<string, string>) {
     }
     const name = labels.join('.');
     asked.add(name);
+    questions += 1;
     const address = names[name];
     if (address === undefined) return;
     const bytes = Buffer.from(ipaddr.parse(address).toByteArray());
@@ -328,7 +356,7 @@ async function nameServer(t: Test, names: Record<string, string>) {
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
   t.teardown(() => socket.close());
-  return { port: socket.address().port, asked };
+  return { port: socket.address().port, asked, questions: () => questions };
 }
 
 /** The first and last address of each block, where both tell something. */

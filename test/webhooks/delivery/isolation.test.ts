@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import t from 'tap';
+import { storedAttempts, storedDeliveries } from '../../support/deliveries.ts';
 import { eventually, settled } from '../../support/eventually.ts';
 import { someItems } from '../../support/menus.ts';
 import { hang, startReceiver, subscribe } from '../../support/receiver.ts';
@@ -59,11 +60,7 @@ t.test(
     }
 
     async function recordedAttempts(): Promise<number> {
-      const { rows } = await sql<{ count: number }>`
-      select count(*) from attempt join delivery using (delivery_id) where webhook_id = ${webhook_id}`.execute(
-        database,
-      );
-      return rows[0]?.count ?? 0;
+      return (await storedAttempts(database, { webhook_id })).length;
     }
   },
 );
@@ -105,13 +102,8 @@ t.test(
     t.equal((await api.delete(`/webhooks/${webhook_id}`)).status, 204);
     release.resolve();
     await eventually('their results are written', async () => {
-      const done = await database
-        .selectFrom('delivery')
-        .select('state')
-        .where('webhook_id', '=', webhook_id)
-        .where('state', '=', 'delivered')
-        .execute();
-      return done.length === 3;
+      const deliveries = await storedDeliveries(database, { webhook_id });
+      return deliveries.filter(({ state }) => state === 'delivered').length === 3;
     });
     for (const { path } of items) await api.post(`${path}/toggle`);
     await other.until(9);

@@ -1,9 +1,12 @@
 import { sql } from 'kysely';
 import t from 'tap';
 import type { Database } from '../../../src/db/database.ts';
+import { type Claim, claimDue } from '../../../src/webhooks/delivery/claim.ts';
 import type { AttemptResult } from '../../../src/webhooks/delivery/deliver.ts';
-import { type Claim, claimDue, type Outcome, recordOutcomes } from '../../../src/webhooks/delivery/queue.ts';
+import { type Outcome, recordOutcomes } from '../../../src/webhooks/delivery/outcomes.ts';
 import { relayBatch } from '../../../src/webhooks/delivery/relay.ts';
+import { storedAttempts, storedDeliveries } from '../../support/deliveries.ts';
+import { dividePast, partitionsOpened } from '../../support/partitions.ts';
 import { addBacklog, addEvents, webhookIds, withWebhooks } from '../../support/queue.ts';
 
 const claimAll = { limit: 1000, perEndpoint: 1000, busy: new Map<number, number>(), leaseMs: 30_000 };
@@ -32,7 +35,31 @@ t.test(
     await recordOutcomes(database, [outcome(late, 'failed'), outcome(second as Claim, 'delivered')]);
     await recordOutcomes(database, [outcome(second as Claim, 'delivered')]);
     t.same(await states(database), { delivered: 1, pending: 1 });
-    t.equal((await database.selectFrom('attempt').select('number').execute()).length, 1);
+    t.equal((await storedAttempts(database)).length, 1);
+  },
+);
+
+t.test(
+  'what ends stays in the queue while processes of the release before may look for it there',
+  async (t) => {
+    const database = await withWebhooks(t, 1);
+    await addEvents(database, { count: 2, records: 1 });
+    await relayBatch(database, { retentionDays: 30 });
+    for (const [start, places] of [
+      ['1 hour', ['delivered', 'pending']],
+      ['0 seconds', ['delivered']],
+    ] as const) {
+      await sql`update delivery_log_start set starts_at = now() + ${start}::interval`.execute(database);
+      const [claim] = await claimDue(database, claimAll);
+      await recordOutcomes(database, [outcome(claim as Claim, 'delivered')]);
+      const queue = await database.selectFrom('delivery').select('state').orderBy('delivery_id').execute();
+      t.same(
+        queue.map(({ state }) => state),
+        places,
+      );
+    }
+    t.same(await states(database), { delivered: 2 });
+    t.equal((await storedAttempts(database)).length, 2);
   },
 );
 
@@ -76,6 +103,34 @@ t.test('an endpoint gives no more than its free places', async (t) => {
   );
 });
 
+for (const mode of ['force_custom_plan', 'force_generic_plan'])
+  t.test(`a claim opens the days of what it claims, and no others, with ${mode}`, async (t) => {
+    const database = await withWebhooks(t, 3, { max: 1 });
+    await dividePast(
+      database,
+      Array.from({ length: 35 }, (_, n) => 34 - n),
+    );
+    await sql`set plan_cache_mode = ${sql.raw(mode)}`.execute(database);
+    const claimOf = async (daysAgo: number[]) => {
+      for (const ago of daysAgo) await addEvents(database, { count: 1, records: 1, daysAgo: ago });
+      while ((await relayBatch(database, { retentionDays: 30 })) > 0);
+      let claims: Claim[] = [];
+      const opened = await partitionsOpened(database, 'event', async (transaction) => {
+        claims = await claimDue(transaction, claimAll);
+      });
+      await recordOutcomes(
+        database,
+        claims.map((claim) => outcome(claim, 'delivered')),
+      );
+      return [claims.length, opened];
+    };
+    // The first plan for any values is made once in a connection.
+    await claimOf([0]);
+    t.same(await claimOf([0]), [3, 1]);
+    t.same(await claimOf([20]), [3, 1]);
+    t.same(await claimOf([]), [0, 0], 'nothing is claimed');
+  });
+
 t.test('a backlog of 50,000 at a dead endpoint costs claims, results and the relay nothing', async (t) => {
   for (const records of [50_000, 1]) {
     await t.test(records === 1 ? 'all of one record' : 'all of different records', async (t) => {
@@ -109,17 +164,18 @@ function outcome(claim: Claim, state: Outcome['state']): Outcome {
     responseExcerpt: null,
     gone: false,
   };
-  return { claim, startedAt: claim.claimed_at, result, state, retryInMs: null };
+  const failedReason = state === 'failed' ? 'attempts_exhausted' : null;
+  return { claim, startedAt: claim.claimed_at, result, state, failedReason, retryInMs: null };
 }
 
 async function expireLeases(database: Database): Promise<void> {
-  await database.updateTable('delivery').set({ leased_until: sql`now()` }).execute();
+  await database.updateTable('delivery').set({ leased_until: sql`now() - interval '1 second'` }).execute();
 }
 
 async function states(database: Database): Promise<Record<string, number>> {
-  const { rows } = await sql<{ state: string; count: number }>`
-    select state, count(*) from delivery group by state`.execute(database);
-  return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
+  const deliveries = await storedDeliveries(database);
+  const byState = Map.groupBy(deliveries, ({ state }) => state);
+  return Object.fromEntries([...byState].map(([state, own]) => [state, own.length]));
 }
 
 /** Rows of the large tables that Postgres reads for `work`, on the database's only connection. */

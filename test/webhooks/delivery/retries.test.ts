@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import t from 'tap';
 import { retryDelaysSeconds } from '../../../src/webhooks/delivery/retry-schedule.ts';
+import { storedAttempts, storedDeliveries } from '../../support/deliveries.ts';
 import { eventually, settled } from '../../support/eventually.ts';
 import { someItems } from '../../support/menus.ts';
 import { type ReceiverReply, startReceiver, subscribe } from '../../support/receiver.ts';
@@ -29,13 +30,9 @@ t.test(
 
     t.equal(receiver.deliveries.length, 10);
     t.equal(new Set(receiver.deliveries.map(({ id, body }) => id + body)).size, 1);
-    const log = await database
-      .selectFrom('attempt')
-      .select(['number', 'status', 'error', 'response_excerpt'])
-      .orderBy('number')
-      .execute();
+    const log = await storedAttempts(database, { webhook_id });
     t.same(
-      log,
+      log.map(({ number, status, error, response_excerpt }) => ({ number, status, error, response_excerpt })),
       Array.from({ length: 10 }, (_, n) => ({
         number: n + 1,
         status: 500,
@@ -57,13 +54,8 @@ t.test('once a delivery is given up, the next of its record goes', async (t) => 
   receiver.reply = ({ id }) => (id === receiver.deliveries[0]?.id ? 500 : 204);
   await passTime(webhook_id);
   await settled(database);
-  const states = await database
-    .selectFrom('delivery')
-    .select('state')
-    .where('webhook_id', '=', webhook_id)
-    .orderBy('event_sequence')
-    .execute();
-  t.same(states, [{ state: 'failed' }, { state: 'delivered' }]);
+  const states = (await storedDeliveries(database, { webhook_id })).map(({ state }) => state);
+  t.same(states, ['failed', 'delivered']);
 });
 
 t.test('Retry-After on 429 and 503 moves the next attempt, in both forms', async (t) => {
@@ -97,11 +89,7 @@ t.test('410 disables the endpoint at once, and what follows is collected', async
   await api.post(`${path}/toggle`);
   await settled(database);
   t.equal(receiver.deliveries.length, 1);
-  const open = await database
-    .selectFrom('delivery')
-    .select('state')
-    .where('webhook_id', '=', webhook_id)
-    .execute();
+  const open = await storedDeliveries(database, { webhook_id });
   t.same(open.map(({ state }) => state).sort(), ['held', 'pending']);
 });
 
@@ -134,12 +122,76 @@ t.test(
   },
 );
 
+t.test('days without an attempt do not count towards the five', async (t) => {
+  const receiver = await startReceiver(t, () => 500);
+  const { webhook_id } = await subscribe(t, api, receiver);
+  const [{ path }] = await someItems(api, 1);
+  await api.post(`${path}/toggle`);
+  await attempted(webhook_id, 1);
+  const ago = async (lastFailure: string) => {
+    await sql`update webhook set failing_since = now() - interval '121 hours',
+      last_failed_at = now() - ${lastFailure}::interval where webhook_id = ${webhook_id}`.execute(database);
+    await passTime(webhook_id);
+  };
+  await ago('121 hours');
+  await attempted(webhook_id, 2);
+  t.equal((await webhook(webhook_id)).enabled, true, 'a failure, five quiet days and another failure');
+  await ago('31 hours');
+  await attempted(webhook_id, 3);
+  t.equal((await webhook(webhook_id)).enabled, true, 'of five days one was quiet');
+  await ago('28 hours');
+  await attempted(webhook_id, 4);
+  t.equal(
+    (await webhook(webhook_id)).enabled,
+    false,
+    'the schedule itself pauses for up to a day and a fifth',
+  );
+});
+
+t.test('Retry-After holds for all that waits for the endpoint', async (t) => {
+  const receiver = await startReceiver(t, () => ({ status: 503, headers: { 'retry-after': '3600' } }));
+  const { webhook_id } = await subscribe(t, api, receiver);
+  const [one, two = one] = await someItems(api, 2);
+  await api.post(`${one.path}/toggle`);
+  await attempted(webhook_id, 1);
+  receiver.reply = () => 204;
+
+  const witness = await startReceiver(t);
+  await subscribe(t, api, witness);
+  await api.post(`${two.path}/toggle`);
+  await witness.until(1);
+  await eventually('the attempt is recorded', async () => (await delivered()) > 0);
+  t.equal(receiver.deliveries.length, 1, 'another record waits as well');
+  await sql`update webhook set quiet_until = now() where webhook_id = ${webhook_id}`.execute(database);
+  await receiver.until(2);
+
+  async function delivered() {
+    const deliveries = await storedDeliveries(database);
+    return deliveries.filter((one) => one.webhook_id > webhook_id && one.state === 'delivered').length;
+  }
+});
+
+t.test('who enables an endpoint ends the time for which it asked to be left alone', async (t) => {
+  const receiver = await startReceiver(t, () => ({ status: 429, headers: { 'retry-after': '86400' } }));
+  const { webhook_id } = await subscribe(t, api, receiver);
+  const [{ path }] = await someItems(api, 1);
+  await api.post(`${path}/toggle`);
+  await attempted(webhook_id, 1);
+  receiver.reply = () => 204;
+  t.equal((await api.put(`/webhooks/${webhook_id}`, { enabled: true })).status, 200);
+  await receiver.until(2);
+});
+
 /** The endpoint's only attempted delivery, after so many attempts. */
 async function attempted(webhookId: number, attempts: number) {
   return eventually(`attempt ${attempts}`, async () => {
     const { rows } = await sql<{ state: string; due_in: number }>`
       select state, extract(epoch from next_attempt_at - now())::float8 as due_in from delivery
-      where webhook_id = ${webhookId} and attempts = ${attempts}`.execute(database);
+      where webhook_id = ${webhookId} and attempts = ${attempts}
+      union all
+      select state, null from delivery_log where webhook_id = ${webhookId} and attempt_count = ${attempts}`.execute(
+      database,
+    );
     return rows[0];
   });
 }

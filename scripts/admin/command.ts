@@ -1,0 +1,73 @@
+import type pg from 'pg';
+import type { Database } from '../../src/db/database.ts';
+import type { Seal } from '../../src/db/seal.ts';
+import { allScopes, isScope, type Scope } from '../../src/http/scopes.ts';
+
+/** A command line that makes no sense; its message is one line that names the fix. */
+export class UsageError extends Error {}
+
+/** Every option there is; a command names those that it takes. */
+export interface Options {
+  account?: string;
+  client?: string;
+  scopes?: string;
+  locations?: string;
+  overlap?: string;
+  revoke?: boolean;
+}
+
+export interface Command {
+  options: (keyof Options)[];
+  /** Name of the argument; absent: it takes none. */
+  argument?: string;
+  /** Checks the command line, then gives the work to do. */
+  prepare(options: Options, argument: string): Work;
+}
+
+/** Works on the database of the service. @returns what to print as JSON */
+export type Work = (database: Database, context: Context) => Promise<unknown>;
+
+export interface Context {
+  /** Of the database. */
+  connection: pg.PoolConfig;
+  /** The seal of the service. @throws when its keys cannot be had */
+  openSeal(): Seal;
+}
+
+/** Tells what takes long or is unusual, in one line. */
+export function say(line: string): void {
+  console.error(`admin: ${line}`);
+}
+
+/** `a,b`. @throws UsageError */
+export function readScopes(list: string): Scope[] {
+  const scopes = list.split(',').map((scope) => scope.trim());
+  const unknown = scopes.find((scope) => !isScope(scope));
+  if (unknown !== undefined) {
+    throw new UsageError(`there is no scope "${unknown}"; --scopes takes ${allScopes.join(',')}`);
+  }
+  return [...new Set(scopes)] as Scope[];
+}
+
+/** `1,2`; null for `all`. @throws UsageError */
+export function readLocations(list: string): number[] | null {
+  if (list === 'all') return null;
+  const ids = list.split(',').map((text) => (/^ *[1-9]\d{0,15} *$/.test(text) ? Number(text) : Number.NaN));
+  if (!ids.every(Number.isSafeInteger)) {
+    throw new UsageError(`--locations takes ids such as 1,2, not "${list}", or all`);
+  }
+  return [...new Set(ids)];
+}
+
+const secondsOf: Record<string, number> = { s: 1, m: 60, h: 3_600, d: 86_400 };
+const longestOverlap = 30 * 86_400;
+
+/** `24h`, in seconds. @throws UsageError */
+export function readOverlap(text: string): number {
+  const time = /^(?:0|(\d{1,7})([smhd]))$/.exec(text);
+  const seconds = time ? Number(time[1] ?? 0) * (secondsOf[time[2] ?? 's'] as number) : Number.NaN;
+  if (!(seconds <= longestOverlap)) {
+    throw new UsageError(`--overlap takes a time such as 24h, 30m or 0, at most 30d, not "${text}"`);
+  }
+  return seconds;
+}

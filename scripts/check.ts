@@ -1,0 +1,58 @@
+/** Everything that CI runs: the targets of the Makefile, some beside others. `make check` calls it. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+/**
+ * One stage after the other; within a stage the lanes run at the same time, the targets of a lane in turn. What takes
+ * all processors has a stage of its own, and so has conformance, which has to meet every operation in its time.
+ */
+const stages: string[][][] = [
+  [
+    ['current', 'lint', 'breaking'],
+    ['audit', 'portable'],
+  ],
+  [['test']],
+  [['tools']],
+  [['conformance']],
+  [['chaos'], ['sdk']],
+];
+
+interface Outcome {
+  target: string;
+  seconds: number;
+  passed: boolean;
+}
+
+const outcomes: Outcome[] = [];
+for (const lanes of stages) {
+  await Promise.all(lanes.map((targets) => runInTurn(targets, lanes.length > 1)));
+  if (outcomes.some(({ passed }) => !passed)) break;
+}
+const seconds = Math.round(performance.now() / 1_000);
+console.log(`\nmake check: ${seconds} s`);
+for (const { target, seconds, passed } of outcomes)
+  console.log(`${String(seconds).padStart(5)} s  ${target}${passed ? '' : ' FAILED'}`);
+process.exitCode = outcomes.every(({ passed }) => passed) ? 0 : 1;
+
+/** Until one fails. */
+async function runInTurn(targets: string[], hasNeighbours: boolean): Promise<void> {
+  for (const target of targets) {
+    const outcome = await run(target, hasNeighbours);
+    outcomes.push(outcome);
+    if (!outcome.passed) break;
+  }
+}
+
+/** @param collect whether to print its output at its end, for it not to mix with that of another */
+async function run(target: string, collect: boolean): Promise<Outcome> {
+  const started = performance.now();
+  // Options of the make that has called this one are not meant for each target.
+  const { MAKEFLAGS: _, ...env } = process.env;
+  const output = collect ? 'pipe' : 'inherit';
+  const make = spawn('make', ['--no-print-directory', target], { env, stdio: ['ignore', output, output] });
+  const printed: Buffer[] = [];
+  for (const stream of [make.stdout, make.stderr]) stream?.on('data', (some: Buffer) => printed.push(some));
+  const [status] = await once(make, 'close');
+  if (collect) process.stdout.write(`\n=== make ${target}\n${Buffer.concat(printed)}`);
+  return { target, seconds: Math.round((performance.now() - started) / 1_000), passed: status === 0 };
+}

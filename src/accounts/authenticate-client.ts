@@ -1,0 +1,75 @@
+import { timingSafeEqual } from 'node:crypto';
+import { sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import { type Param, statement } from '../db/statement.ts';
+import { type Client, enabledClients, hashOfSecret } from './client.ts';
+
+/*
+ * Anybody can make this service look a client up, and as often as they like: whoever has the right secret gets a token
+ * whatever others have sent, so that no attempt can be refused before it was looked at. What bounds the cost is that a
+ * process looks up all who wait in one statement and one statement at a time. A flood occupies one connection and
+ * fills its statement; who comes in the middle of it waits for two of them.
+ */
+
+/** Gives the client, unless it is unknown, disabled or none of its secrets is this one. */
+export type AuthenticateClient = (clientId: string, secret: string) => Promise<Client | undefined>;
+
+export function createClientAuthentication(database: Database): AuthenticateClient {
+  const lookUp = together(async (clientIds) => {
+    const rows = await selectWithSecrets(database, { client_ids: clientIds });
+    return new Map(rows.map((row) => [row.client_id, row]));
+  });
+
+  return async (clientId, secret) => {
+    const { secret_hashes = [Buffer.alloc(32)], ...client } = (await lookUp(clientId)) ?? {};
+    // An unknown client costs the same comparison as a known one, and each of the secrets is compared.
+    const hash = hashOfSecret(secret);
+    const matching = secret_hashes.filter((one) => timingSafeEqual(one, hash));
+    return 'client_id' in client && matching.length > 0 ? client : undefined;
+  };
+}
+
+/** Loads the values of all keys that were asked for while the last load was under way, and none of an earlier one. */
+function together<V>(load: (keys: string[]) => Promise<Map<string, V>>) {
+  let waiting = new Map<string, PromiseWithResolvers<V | undefined>>();
+  let isLoading = false;
+
+  const loadAll = async () => {
+    isLoading = true;
+    while (waiting.size > 0) {
+      const asked = waiting;
+      waiting = new Map();
+      try {
+        const values = await load([...asked.keys()]);
+        for (const [key, { resolve }] of asked) resolve(values.get(key));
+      } catch (error) {
+        // Those who came meanwhile would only wait for the same: a database that is away.
+        for (const { reject } of [...asked.values(), ...waiting.values()]) reject(error);
+        waiting = new Map();
+      }
+    }
+    isLoading = false;
+  };
+
+  return (key: string): Promise<V | undefined> => {
+    const wanted = waiting.get(key) ?? Promise.withResolvers<V | undefined>();
+    waiting.set(key, wanted);
+    if (!isLoading) void loadAll();
+    return wanted.promise;
+  };
+}
+
+const selectWithSecrets = statement(
+  'accounts.authenticateClient',
+  (p: Param<{ client_ids: readonly string[] }>) =>
+    enabledClients()
+      .where('client_id', '=', sql<string>`any(${p('client_ids', 'text[]')})`)
+      .select(
+        sql<Buffer[]>`secret_hash || array(
+        select retired.secret_hash from retired_client_secret as retired
+        where retired.client_id = client.client_id and retired.account_id = client.account_id
+          and expires_at > now()
+      )`.as('secret_hashes'),
+      )
+      .$castTo<Client & { secret_hashes: Buffer[] }>(),
+);

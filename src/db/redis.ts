@@ -1,0 +1,19 @@
+import { Redis } from 'ioredis';
+
+/**
+ * A connection to Redis for what can do without it: a command fails at once while Redis is away, and after a tenth of a
+ * second when it says nothing; a connection that has gone dark is made anew.
+ */
+export function openRedis(url: string): Redis {
+  return new Redis(url, {
+    connectTimeout: 1_000,
+    commandTimeout: 100,
+    socketTimeout: 5_000,
+    maxRetriesPerRequest: 0,
+    enableOfflineQueue: false,
+    retryStrategy: () => reconnectMs,
+  });
+}
+
+/** How long after a connection is lost another is tried. */
+export const reconnectMs = 500;

@@ -1,0 +1,113 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { Redis } from 'ioredis';
+import { openRedis, reconnectMs } from '../redis.ts';
+import { type Lsn, laterOf } from './lsn.ts';
+
+/*
+ * How far each account has written and read, which its processes tell each other in Redis. While Redis is away nobody
+ * knows, so nobody reads from a replica. After it is back a process waits until the others must have found it as well,
+ * and all are taken to have seen what the primary has by then: what was not told meanwhile is in that.
+ */
+
+export interface PositionsOptions {
+  redisUrl: string;
+  /** How far a replica that is read may be behind, in ms: what is older than that needs no mark. */
+  maxLagMs: number;
+  log: FastifyBaseLogger;
+  /** Where the primary is. */
+  primaryPosition: () => Promise<Lsn>;
+}
+
+/** Longer than another process takes to find Redis again. */
+const settlingMs = 3_000;
+
+const ofAll = 'menus:position:all';
+
+export class Positions {
+  readonly #redis: Redis;
+  readonly #options: PositionsOptions;
+  readonly #lifetimeMs: number;
+  #timer: NodeJS.Timeout | undefined;
+  #isKnown = false;
+  /** Something may not have been told. */
+  #hasMissed = false;
+
+  constructor(options: PositionsOptions) {
+    this.#options = options;
+    this.#lifetimeMs = options.maxLagMs + 60_000;
+    this.#redis = openRedis(options.redisUrl);
+    this.#redis.on('error', (error) => this.#lose(error));
+    this.#redis.on('close', () => this.#lose(new Error('the connection to Redis has ended')));
+    this.#redis.on('ready', () => void this.#settle());
+  }
+
+  /**
+   * Up to where the account has written or read.
+   * @returns null when nobody has lately, so that any replica will do; undefined when it cannot be told.
+   */
+  async of(accountId: number): Promise<Lsn | null | undefined> {
+    if (!this.#isKnown) return undefined;
+    try {
+      const [own, all] = await this.#redis.mget(keyOf(accountId), ofAll);
+      return laterOf((own ?? undefined) as Lsn | undefined, (all ?? undefined) as Lsn | undefined) ?? null;
+    } catch (error) {
+      this.#lose(error as Error);
+      return undefined;
+    }
+  }
+
+  /** Notes that these accounts have written or read so far. Does nothing while Redis is away. */
+  async raise(accountIds: readonly number[], position: Lsn): Promise<void> {
+    if (accountIds.length === 0) return;
+    await this.#raise(accountIds.map(keyOf), position).catch((error) => this.#lose(error));
+  }
+
+  close(): void {
+    clearTimeout(this.#timer);
+    this.#redis.removeAllListeners('close').disconnect();
+  }
+
+  async #raise(keys: string[], position: Lsn): Promise<void> {
+    await this.#redis.eval(raise, keys.length, ...keys, position, this.#lifetimeMs);
+  }
+
+  #lose(error: Error): void {
+    if (this.#isKnown)
+      this.#options.log.error({ err: error }, 'Redis is unavailable: everything is read from the primary');
+    this.#isKnown = false;
+    this.#hasMissed = true;
+    // A command that came too late, on a connection that goes on.
+    if (this.#redis.status === 'ready') this.#retry();
+  }
+
+  #retry(): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#settle(), reconnectMs).unref();
+  }
+
+  async #settle(): Promise<void> {
+    clearTimeout(this.#timer);
+    // A process that has just started has told all it knows.
+    if (!this.#hasMissed) {
+      this.#isKnown = true;
+      return;
+    }
+    try {
+      await this.#raise([ofAll], await this.#options.primaryPosition());
+      this.#hasMissed = false;
+      this.#timer = setTimeout(() => void this.#settle(), settlingMs).unref();
+    } catch {
+      if (this.#redis.status === 'ready') this.#retry();
+    }
+  }
+}
+
+function keyOf(accountId: number): string {
+  return `menus:position:${accountId}`;
+}
+
+const raise = `
+  for _, key in ipairs(KEYS) do
+    local known = redis.call('get', key)
+    if not known or known < ARGV[1] then redis.call('set', key, ARGV[1], 'px', ARGV[2]) end
+  end`;

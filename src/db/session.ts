@@ -1,0 +1,48 @@
+/** The server's own limits, in ms; 0 is none. */
+export interface SessionLimits {
+  statement_timeout: number;
+  lock_timeout: number;
+  idle_in_transaction_session_timeout: number;
+}
+
+/** Locks are given up before a client gives up its connection. */
+export const sessionLimits: SessionLimits = {
+  statement_timeout: 10_000,
+  lock_timeout: 3_500,
+  // What a client left behind in a transaction, dead or suspended, must not keep its locks from the others.
+  idle_in_transaction_session_timeout: 5_000,
+};
+
+/**
+ * The settings that each session has, whatever the server, the database or the role has for a default. The limits are
+ * the backstop; the rest is what the statements are written for. `search_path` is left to the administrator: it says
+ * in which schema the tables are.
+ *
+ * They are set by the first statement of a connection, since PgBouncer refuses them as startup parameters.
+ * Source: https://www.pgbouncer.org/config.html, ignore_startup_parameters.
+ */
+export function sessionSettings(limits: SessionLimits): Record<string, string> {
+  const { statement_timeout, lock_timeout, idle_in_transaction_session_timeout } = limits;
+  return {
+    statement_timeout: `${statement_timeout}ms`,
+    lock_timeout: `${lock_timeout}ms`,
+    idle_in_transaction_session_timeout: `${idle_in_transaction_session_timeout}ms`,
+    ...formats,
+  };
+}
+
+const formats = {
+  // A write that waited for another goes on with the row as that one left it; at a higher level it would fail.
+  default_transaction_isolation: 'read committed',
+  // How values are written, by the server as by us.
+  DateStyle: 'ISO, MDY',
+  standard_conforming_strings: 'on',
+  array_nulls: 'on',
+};
+
+/** The settings as one text for the server. */
+export function setSession(settings: Record<string, string>): string {
+  return Object.entries(settings)
+    .map(([name, value]) => `set ${name} = '${value}'`)
+    .join('; ');
+}

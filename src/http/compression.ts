@@ -1,0 +1,162 @@
+/**
+ * Compresses the bodies of responses, whichever route they come from, in threads of their own.
+ *
+ * A body that comes as a Buffer may be sent again and again: it is compressed once for each coding, for all who ask for
+ * it, and its compressed forms live as long as it does. Others are compressed for their one request.
+ *
+ * Handlers know nothing of it. The ETag of a compressed response has the coding as its suffix, and what comes back in
+ * If-Match and If-None-Match reaches the handlers without it: each names the same state of the resource.
+ */
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, createBrotliCompress, createGzip, gzip } from 'node:zlib';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { acceptedCodings, type Coding, codedETag, codings, withoutCodings } from './content-coding.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** As it was sent; handlers see it in `headers` with the ETags of their own making. */
+    sentIfNoneMatch: string | undefined;
+  }
+}
+
+// Below this, what is saved is less than a packet.
+const leastBytes = 1024;
+// Node has four threads, which name look-ups and files need as well.
+const mostAtOnce = 3;
+
+/** To be called after every `onSend` hook that looks at bodies is added, and before routes are. */
+export function compressResponses(app: FastifyInstance): void {
+  app.decorateRequest('sentIfNoneMatch', undefined);
+  app.addHook('onRequest', (request, _reply, done) => {
+    readETags(request);
+    done();
+  });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    if (reply.statusCode === 304) {
+      addVary(reply, 'Accept-Encoding');
+      confirmETag(request, reply);
+    }
+    if (!isCompressible(reply, payload)) return done(null, payload);
+    addVary(reply, 'Accept-Encoding');
+    const coding = chooseCoding(request, payload);
+    if (coding === 'identity') return done(null, payload);
+    markCoded(reply, coding);
+    if (isStream(payload))
+      return done(null, request.method === 'HEAD' ? payload : compressedStream(payload, coding));
+    compressed(payload, coding, effortFor(reply)).then((bytes) => done(null, bytes), done);
+  });
+}
+
+/** Names a request header that decides about the response, beside those that are named already. */
+export function addVary(reply: FastifyReply, name: string): void {
+  const others = reply.getHeader('vary');
+  reply.header('Vary', others === undefined ? name : `${others}, ${name}`);
+}
+
+type Body = string | Buffer | Readable;
+
+/*
+ * What is not to be stored holds a secret, and beside it may stand text that another party has chosen: the length of
+ * such a response, compressed, would tell how alike they are (the attack known as BREACH).
+ */
+function isCompressible(reply: FastifyReply, payload: unknown): payload is Body {
+  return (
+    (typeof payload === 'string' || Buffer.isBuffer(payload) || isStream(payload)) &&
+    reply.statusCode !== 206 &&
+    !reply.hasHeader('content-encoding') &&
+    reply.getHeader('cache-control') !== 'no-store' &&
+    /^(text\/|image\/svg|application\/(.+\+)?(json|yaml|javascript)\b)/.test(
+      String(reply.getHeader('content-type')),
+    )
+  );
+}
+
+function isStream(payload: unknown): payload is Readable {
+  return typeof (payload as Readable | null)?.pipe === 'function';
+}
+
+/** Where nothing is acceptable that there is, the body is sent as it is: the header may be disregarded. */
+function chooseCoding({ headers }: FastifyRequest, payload: Body): Coding | 'identity' {
+  const accepted = acceptedCodings(headers['accept-encoding']);
+  const [best = 'identity'] = accepted;
+  if (best === 'identity' || !accepted.includes('identity') || isStream(payload)) return best;
+  if (payload.length < leastBytes && Buffer.byteLength(payload) < leastBytes) return 'identity';
+  // Late is worse than long.
+  return underWay < mostAtOnce || isKept(payload, best) ? best : 'identity';
+}
+
+function markCoded(reply: FastifyReply, coding: Coding): void {
+  reply.header('Content-Encoding', coding).removeHeader('content-length');
+  const eTag = reply.getHeader('etag');
+  if (typeof eTag === 'string') reply.header('ETag', codedETag(eTag, coding));
+}
+
+const kept = new WeakMap<Buffer, Map<Coding, Promise<Buffer>>>();
+
+function isKept(body: string | Buffer, coding: Coding): boolean {
+  return typeof body !== 'string' && kept.get(body)?.has(coding) === true;
+}
+
+function compressed(body: string | Buffer, coding: Coding, effort: number): Promise<Buffer> {
+  if (typeof body === 'string') return compress(body, coding, effort);
+  const forms = kept.get(body) ?? new Map<Coding, Promise<Buffer>>();
+  kept.set(body, forms);
+  const form = forms.get(coding) ?? compress(body, coding, effort);
+  forms.set(coding, form);
+  form.catch(() => forms.delete(coding));
+  return form;
+}
+
+let underWay = 0;
+
+async function compress(body: string | Buffer, coding: Coding, effort: number): Promise<Buffer> {
+  underWay += 1;
+  try {
+    return await (coding === 'br'
+      ? brotliAsync(body, brotliOptions(effort))
+      : gzipAsync(body, { level: effort }));
+  } finally {
+    underWay -= 1;
+  }
+}
+
+function compressedStream(body: Readable, coding: Coding): Readable {
+  const compressor =
+    coding === 'br' ? createBrotliCompress(brotliOptions(usualEffort)) : createGzip({ level: usualEffort });
+  // A failure ends the response, which is all that can be done about it.
+  return pipeline(body, compressor, () => {});
+}
+
+const brotliAsync = promisify(brotliCompress);
+const gzipAsync = promisify<string | Buffer, { level: number }, Buffer>(gzip);
+const brotliOptions = (effort: number) => ({ params: { [constants.BROTLI_PARAM_QUALITY]: effort } });
+
+// A level of gzip and a quality of Brotli.
+const usualEffort = 4;
+
+/** What never changes is compressed once in the life of the process, and is worth more work. */
+const effortFor = (reply: FastifyReply): number =>
+  /\bimmutable\b/.test(String(reply.getHeader('cache-control'))) ? 6 : usualEffort;
+
+/*
+ * If-None-Match is met by what the client has only in a coding that it accepts in this request: a cache may ask for
+ * one client with what it keeps for another (RFC 9111, 4.3.1).
+ */
+function readETags(request: FastifyRequest): void {
+  const { headers } = request.raw;
+  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
+  if (ifMatch !== undefined) headers['if-match'] = withoutCodings(ifMatch, codings);
+  if (ifNoneMatch === undefined) return;
+  request.sentIfNoneMatch = ifNoneMatch;
+  headers['if-none-match'] = withoutCodings(ifNoneMatch, acceptedCodings(headers['accept-encoding']));
+}
+
+/** A 304 carries the ETag of what the client has, so that it finds it (RFC 9111, 4.3.4). */
+function confirmETag({ headers, sentIfNoneMatch = '' }: FastifyRequest, reply: FastifyReply): void {
+  const eTag = reply.getHeader('etag');
+  if (typeof eTag !== 'string') return;
+  const possible = acceptedCodings(headers['accept-encoding']).map((coding) => codedETag(eTag, coding));
+  reply.header('ETag', possible.find((one) => sentIfNoneMatch.includes(one)) ?? eTag);
+}

@@ -1,0 +1,51 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { tooManyAtOnce } from './errors.ts';
+
+export interface ConcurrencyLimit {
+  /** An onRequest hook, for after authentication and before the body is read. @throws 429 */
+  enter(request: FastifyRequest, reply: FastifyReply): Promise<void>;
+  /** Performs the call; its place is kept until that has ended, even when the client has gone. */
+  during<T>(request: FastifyRequest, perform: () => Promise<T>): Promise<T>;
+}
+
+/**
+ * Bounds how many calls of one operation a client has under way in this process, so that nobody's heavy calls take all
+ * the processor time and memory there is.
+ */
+export function createConcurrencyLimit(limit: number): ConcurrencyLimit {
+  const callsOf = new Map<string, number>();
+  const places = new WeakMap<FastifyRequest, { uses: number }>();
+
+  function leave(request: FastifyRequest): void {
+    const place = places.get(request);
+    if (!place || --place.uses > 0) return;
+    const client = clientOf(request);
+    const left = (callsOf.get(client) ?? 1) - 1;
+    if (left > 0) callsOf.set(client, left);
+    else callsOf.delete(client);
+  }
+
+  return {
+    async enter(request, reply) {
+      const client = clientOf(request);
+      const calls = callsOf.get(client) ?? 0;
+      if (calls >= limit) throw tooManyAtOnce(limit);
+      callsOf.set(client, calls + 1);
+      places.set(request, { uses: 1 });
+      reply.raw.once('close', () => leave(request));
+    },
+    async during(request, perform) {
+      const place = places.get(request);
+      if (place) place.uses += 1;
+      try {
+        return await perform();
+      } finally {
+        leave(request);
+      }
+    },
+  };
+}
+
+function clientOf({ caller }: FastifyRequest): string {
+  return caller?.clientId ?? '';
+}

@@ -1,0 +1,34 @@
+import { type RawBuilder, sql } from 'kysely';
+
+/*
+ * What a search looks through is stored beside each item, since to fold case and width of a description takes ten times
+ * as long as to look through it. The hash tells of which texts it was made: where it is of others, as after a write of
+ * the release before, it is made anew by the search.
+ */
+
+/** The columns of an item that searches look at, for these texts. */
+export function searchColumns(
+  name: RawBuilder<unknown>,
+  description: RawBuilder<unknown>,
+): { searchable: RawBuilder<string>; searchable_of: RawBuilder<number> } {
+  return { searchable: foldedTexts(name, description), searchable_of: hashOf(name, description) };
+}
+
+/**
+ * Whether the name or the description of the item holds this text, which has no line break. The index is of both in one,
+ * where a match could begin in the name and end in the description.
+ */
+export function mentions(q: RawBuilder<unknown>): RawBuilder<boolean> {
+  const pattern = sql`'%' || regexp_replace(search_text(${q}), '([\\\\%_])', '\\\\\\1', 'g') || '%'`;
+  return sql`(search_text(name || ' ' || description) like ${pattern}
+    and searchable_text(searchable, searchable_of, name, description) like ${pattern})`;
+}
+
+// The line break is in no name, so that a match is in one of the two.
+function foldedTexts(name: RawBuilder<unknown>, description: RawBuilder<unknown>): RawBuilder<string> {
+  return sql`search_text(${name}) || e'\\n' || search_text(${description})`;
+}
+
+function hashOf(name: RawBuilder<unknown>, description: RawBuilder<unknown>): RawBuilder<number> {
+  return sql`hashtextextended(${name} || e'\\n' || ${description}, 0)`;
+}

@@ -1,0 +1,76 @@
+import { type RawBuilder, sql } from 'kysely';
+import type { FieldError } from '../http/errors.ts';
+
+// ISO 4217, list one of 2026-01-01, column "minor unit"; every other currency has two. What Intl says is CLDR's, which
+// counts the places that are in daily use: none for COP, HUF and IDR, which have two by the standard.
+const unusual: Record<number, string[]> = {
+  0: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX VND VUV XAF XOF XPF'.split(' '),
+  3: 'BHD IQD JOD KWD LYD OMR TND'.split(' '),
+};
+
+const decimals = new Map(
+  Object.entries(unusual).flatMap(([places, currencies]) => currencies.map((one) => [one, Number(places)])),
+);
+
+/** Decimal places of a currency, by its ISO 4217 code. */
+export function decimalsOf(currency: string): number {
+  return decimals.get(currency) ?? 2;
+}
+
+/** The same in SQL. */
+export function currencyDecimals(currency: RawBuilder<string>): RawBuilder<number> {
+  const cases = Object.entries(unusual).map(
+    ([decimals, currencies]) =>
+      sql`when ${currency} = any (${sql.lit(`{${currencies.join(',')}}`)}) then ${sql.lit(Number(decimals))}`,
+  );
+  return sql`case ${sql.join(cases, sql` `)} else 2 end`;
+}
+
+/**
+ * The currency of one place with its decimals, held: it stays the place's until the commit, since whoever changes it
+ * waits for those who hold it, and counts the prices then.
+ * @param place a query of its location_id and account_id.
+ */
+export function heldCurrency(place: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`
+    select currency, ${currencyDecimals(sql.ref('currency'))} as decimals from location
+    where (location_id, account_id) = (${place}) for key share`;
+}
+
+/** Whether a price has no more decimal places than are given; zeros at its end do not count. */
+export function hasDecimals(price: RawBuilder<unknown>, most: RawBuilder<number>): RawBuilder<boolean> {
+  return sql`scale(trim_scale(${price})) <= ${most}`;
+}
+
+/** What is wrong with a price that has more; `field` leads to it. */
+export function tooPrecise(field: string, currency: string): FieldError {
+  const decimals = decimalsOf(currency);
+  const places = ['no decimal places', 'one decimal place'][decimals] ?? `at most ${decimals} decimal places`;
+  return { field, code: 'precision', message: `must have ${places} in ${currency}` };
+}
+
+/** What is wrong with a price in the currency, or nothing; `field` leads to it. */
+export function priceErrors(price: number, currency: string, field: string): FieldError[] {
+  return hasPlaces(price, decimalsOf(currency)) ? [] : [tooPrecise(field, currency)];
+}
+
+/** Whether a price has no more decimal places than are given. */
+export function hasPlaces(price: number, most: number): boolean {
+  return Number(price.toFixed(most)) === price;
+}
+
+/** The price as JSON and CSV show it: with the decimal places of the currency, and never rounded. */
+export function priceText(price: number, currency: string): string {
+  const decimals = decimalsOf(currency);
+  return hasPlaces(price, decimals) ? price.toFixed(decimals) : String(price);
+}
+
+/**
+ * A sum of prices as JSON shows it: with the decimal places of the currency, and never rounded.
+ * @param thousandths of one unit of the currency
+ */
+export function amountText(thousandths: bigint, currency: string): string {
+  const digits = String(thousandths).padStart(4, '0');
+  const fraction = digits.slice(-3).replace(/0+$/, '').padEnd(decimalsOf(currency), '0');
+  return fraction === '' ? digits.slice(0, -3) : `${digits.slice(0, -3)}.${fraction}`;
+}

@@ -1,0 +1,58 @@
+import { isDeepStrictEqual } from 'node:util';
+
+/** Values of exactly the fields that change. */
+export interface Change<Values> {
+  old: Values;
+  new: Values;
+}
+
+/** What becomes of the records of one kind. */
+export interface Part<Row, Values, Stored> {
+  created: Row[];
+  updated: (Change<Values> & { row: Row })[];
+  deleted: Stored[];
+  unchanged: number;
+}
+
+/** @param rows as the document wants them, each beside what is stored of it in the same form. */
+export function sortOut<Row extends object, Values extends object>(
+  rows: { row: Row; old: object | undefined }[],
+): Omit<Part<Row, Values, never>, 'deleted'> {
+  const part: Omit<Part<Row, Values, never>, 'deleted'> = { created: [], updated: [], unchanged: 0 };
+  for (const { row, old } of rows) {
+    const change = old && changeOf<Values>(old, row);
+    if (change) part.updated.push({ ...change, row });
+    else if (old) part.unchanged += 1;
+    else part.created.push(row);
+  }
+  return part;
+}
+
+export function changeOf<Values extends object>(old: object, next: object): Change<Values> | null {
+  const before = new Map(Object.entries(old));
+  const changed = Object.entries(next).filter(
+    ([field, value]) => !isDeepStrictEqual(value, before.get(field)),
+  );
+  if (changed.length === 0) return null;
+  return {
+    old: Object.fromEntries(changed.map(([field]) => [field, before.get(field)])) as Values,
+    new: Object.fromEntries(changed) as Values,
+  };
+}
+
+/** What a document says of a switch. */
+interface Sent {
+  is_available?: boolean;
+  unavailable_until?: string | null;
+}
+
+/** As updateItem has it: a time of return turns a record off, and one that is on has none. */
+export function availability(
+  { is_available: sent, unavailable_until: until }: Sent,
+  old: { is_available: boolean; unavailable_until: string | null } | undefined,
+) {
+  const is_available = sent ?? (until ? false : (old?.is_available ?? true));
+  const kept =
+    until === undefined ? (old?.unavailable_until ?? null) : until && new Date(until).toISOString();
+  return { is_available, unavailable_until: is_available ? null : kept };
+}

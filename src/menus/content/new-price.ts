@@ -1,0 +1,14 @@
+import type { FieldError } from '../../http/errors.ts';
+import { hasPlaces, priceErrors } from '../../locations/currency.ts';
+
+/** What is wrong with the price of a record of a document. One that stays as it is stays, whatever the currency has become. */
+export function newPriceErrors(
+  { price }: { price?: number },
+  pointer: string,
+  stored: { price: number } | undefined,
+  currency: string | undefined,
+): FieldError[] {
+  if (currency === undefined || typeof price !== 'number' || price === stored?.price) return [];
+  // What no currency has the schema refuses.
+  return hasPlaces(price, 3) ? priceErrors(price, currency, `${pointer}/price`) : [];
+}

@@ -1,0 +1,41 @@
+/** A record as a document names it. */
+export interface Named {
+  external_id: string | null;
+  name: string;
+}
+
+/**
+ * Finds the records that a document deletes and creates again, under another external_id: what a spreadsheet does that
+ * takes 0012 for 12. They are told by an external_id that differs in zeros at its start, in letter case or in white
+ * space alone, or else by their name; in the order of what is created.
+ */
+export function recreated<Old extends Named, New extends Named>(
+  deleted: Old[],
+  created: New[],
+): { old: Old; new: New }[] {
+  const pairs = new Map<New, Old>();
+  const gone = new Set<Old>();
+  for (const keyOf of [foldedId, ({ name }: Named) => name]) {
+    const waiting = Map.groupBy(
+      deleted.filter((one) => !gone.has(one)),
+      keyOf,
+    );
+    // Taken from the end, which costs nothing however many are alike.
+    for (const alike of waiting.values()) alike.reverse();
+    for (const one of created) {
+      const key = keyOf(one);
+      const old = pairs.has(one) || key === null ? undefined : waiting.get(key)?.pop();
+      if (!old) continue;
+      pairs.set(one, old);
+      gone.add(old);
+    }
+  }
+  return created.flatMap((one) => {
+    const old = pairs.get(one);
+    return old ? [{ old, new: one }] : [];
+  });
+}
+
+function foldedId({ external_id }: Named): string | null {
+  return external_id === null ? null : external_id.replaceAll(/\s/g, '').replace(/^0+/, '').toLowerCase();
+}

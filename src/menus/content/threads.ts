@@ -1,0 +1,85 @@
+/**
+ * Where large documents are read, compared and written, since ten thousand items take longer than other requests may
+ * wait.
+ *
+ * Actors: this process; threads, started when first needed and kept; for each import or export a port to one of them.
+ * Guarantee: a call that ends, however it does, leaves nothing behind on its thread. The thread takes the calls that it
+ * has in turns, question by question. When a thread fails, so do its calls, and the next gets another.
+ */
+import { availableParallelism } from 'node:os';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
+import type { SentImport } from './planner.ts';
+
+/** An import, or exports. */
+export type Work = SentImport | 'export';
+
+export interface Conversation {
+  /** @throws when the thread ends, or has ended. */
+  ask<Reply>(question: object): Promise<Reply>;
+  /** To be called in the end. */
+  close(): void;
+}
+
+/** Bytes or characters of documents and menus that take about 10 ms: those are dealt with where they are. */
+export const smallSize = 131_072;
+const mostThreads = Math.max(2, Math.min(4, availableParallelism() - 1));
+
+/** Begins on the thread that has the least to do. */
+export function converse(work: Work): Conversation {
+  const thread = leastBusy();
+  const { port1: port, port2 } = new MessageChannel();
+  thread.worker.postMessage({ work, port: port2 }, [port2]);
+  thread.calls += 1;
+  const ended = new AbortController();
+  let isDone = false;
+  port.once('close', () => {
+    // Earlier than by its own event, so that the next call gets another.
+    if (!isDone) threads.delete(thread);
+    ended.abort();
+  });
+  return {
+    ask: (question) => ask(port, question, ended.signal),
+    close: () => {
+      isDone = true;
+      thread.calls -= 1;
+      port.close();
+    },
+  };
+}
+
+function ask<Reply>(port: MessagePort, question: object, ended: AbortSignal): Promise<Reply> {
+  return new Promise((resolve, reject) => {
+    const fail = () => reject(new Error('the thread that deals with the document has ended'));
+    if (ended.aborted) return fail();
+    ended.addEventListener('abort', fail, { once: true });
+    port.once('message', (reply: Reply) => {
+      ended.removeEventListener('abort', fail);
+      resolve(reply);
+    });
+    port.postMessage(question);
+  });
+}
+
+interface Thread {
+  worker: Worker;
+  /** Under way. */
+  calls: number;
+}
+
+const threads = new Set<Thread>();
+
+function leastBusy(): Thread {
+  const [free] = [...threads].sort((a, b) => a.calls - b.calls);
+  return free && (free.calls === 0 || threads.size >= mostThreads) ? free : startThread();
+}
+
+function startThread(): Thread {
+  const worker = new Worker(new URL('./thread.ts', import.meta.url));
+  worker.unref();
+  const thread = { worker, calls: 0 };
+  threads.add(thread);
+  // Its ports are closed by its end, which is how its calls hear of it.
+  worker.on('error', () => {});
+  worker.on('exit', () => threads.delete(thread));
+  return thread;
+}

@@ -1,0 +1,105 @@
+/**
+ * What is read of whole menus, kept in this process: the same few menus are read far more often than they change.
+ *
+ * Actors: the readers of a menu, each of whom has just been told its tag by the database.
+ * Guarantee: nobody gets anything older than the tag they were told. What is kept is served under its own tag alone, so
+ * that another process's write, which changes the tag, misses. A rebuild is shared by those for whom it is new enough:
+ * those who were told the tag that it began under or the one that it found, and all who were told theirs before it
+ * began. At most one rebuild of a menu is under way, so a reader waits for two at most, however fast writes follow.
+ * A failure: those who share the rebuild fail with it; those who only waited for its end begin the next.
+ */
+import type { Database } from '../db/database.ts';
+
+interface Tagged {
+  etag: string;
+}
+
+interface Rebuild<Built> {
+  /** The tag that its first reader was told. */
+  since: string;
+  /** Undefined when the menu is gone. */
+  built: Promise<Built | undefined>;
+}
+
+interface Menus<Built> {
+  kept: Map<number, Built>;
+  bytes: number;
+  rebuilds: Map<number, Rebuild<Built>>;
+}
+
+/**
+ * The menu as it was when its tag was told, or later; undefined when it is gone meanwhile.
+ * @param etag what the database has just told this reader, who may read the menu.
+ * @param build reads the menu for all who wait: it must not depend on who reads.
+ */
+export type KeptByTag<Built extends Tagged> = (
+  database: Database,
+  menuId: number,
+  etag: string,
+  build: () => Promise<Built | undefined>,
+) => Promise<Built | undefined>;
+
+/**
+ * Keeps what is built of menus, by database.
+ * @param maxBytes of all that is kept
+ * @param bytesOf what one takes
+ */
+export function keptByTag<Built extends Tagged>(
+  maxBytes: number,
+  bytesOf: (built: Built) => number,
+): KeptByTag<Built> {
+  const byDatabase = new WeakMap<Database, Menus<Built>>();
+
+  return async (database, menuId, etag, build) => {
+    const menus = menusOf(database);
+    const kept = menus.kept.get(menuId);
+    if (kept?.etag === etag) return kept;
+    const running = menus.rebuilds.get(menuId);
+    if (running && running.since !== etag) {
+      const found = await running.built.catch(() => undefined);
+      if (found?.etag === etag) return found;
+    }
+    // After a wait, one that is under way has begun since.
+    return (menus.rebuilds.get(menuId) ?? begin(menus, menuId, etag, build)).built;
+  };
+
+  function menusOf(database: Database): Menus<Built> {
+    const menus = byDatabase.get(database) ?? { kept: new Map(), bytes: 0, rebuilds: new Map() };
+    byDatabase.set(database, menus);
+    return menus;
+  }
+
+  function begin(
+    menus: Menus<Built>,
+    menuId: number,
+    since: string,
+    build: () => Promise<Built | undefined>,
+  ): Rebuild<Built> {
+    const built = build()
+      .then((found) => {
+        if (found) keep(menus, menuId, found);
+        return found;
+      })
+      .finally(() => menus.rebuilds.delete(menuId));
+    const rebuild = { since, built };
+    menus.rebuilds.set(menuId, rebuild);
+    return rebuild;
+  }
+
+  // Those kept longest make room.
+  function keep(menus: Menus<Built>, menuId: number, built: Built): void {
+    drop(menus, menuId);
+    menus.kept.set(menuId, built);
+    menus.bytes += bytesOf(built);
+    for (const oldest of menus.kept.keys()) {
+      if (menus.bytes <= maxBytes) break;
+      drop(menus, oldest);
+    }
+  }
+
+  function drop(menus: Menus<Built>, menuId: number): void {
+    const kept = menus.kept.get(menuId);
+    menus.bytes -= kept ? bytesOf(kept) : 0;
+    menus.kept.delete(menuId);
+  }
+}

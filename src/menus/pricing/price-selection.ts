@@ -1,0 +1,84 @@
+import type { components } from '../../../generated/api.ts';
+import type { Json } from '../../db/json.ts';
+import { instantOf } from '../../hours/instant.ts';
+import { parameterError } from '../../http/errors.ts';
+import type { Call, Reply } from '../../http/handler.ts';
+import { ok } from '../../http/reply.ts';
+import { itemKey } from '../../items/item.ts';
+import { amountText } from '../../locations/currency.ts';
+import { requireReach } from '../../records/reach.ts';
+import { orderabilityAt } from '../orderability.ts';
+import { readPriceList } from './price-list.ts';
+import { priceOf } from './selection-price.ts';
+
+type Schemas = components['schemas'];
+type Selection = Schemas['ModifierSelection'];
+
+// What responses and problems are bounded by.
+const mostSelections = 200;
+const tooMany = {
+  field: '/selections',
+  code: 'too_many',
+  message: `has more than ${mostSelections} selections, those within others included`,
+};
+// In thousandths; what a double still holds exactly.
+const mostAmount = 999_999_999_999_999n;
+
+/** One statement reads whatever the selections name; the price is worked out here, in whole thousandths. */
+export async function priceSelection({
+  database,
+  params,
+  caller,
+  body,
+}: Call<'priceSelection'>): Promise<Reply<'priceSelection'>> {
+  const { quantity = 1, selections = [] } = body;
+  const modifier_ids = modifiersIn(selections);
+  const list = await readPriceList(database, { ...itemKey(params, caller), modifier_ids });
+  const item = requireReach(list.item, 'item');
+  const at = body.at === undefined ? list.now : instantOf(body.at, item.rules.timezone);
+  const { added, lines, problems } = priceOf(selections, item.modifier_groups, list, at);
+  const unitPrice = BigInt(item.price) + added;
+  const totalPrice = unitPrice * BigInt(quantity);
+  requireExact(unitPrice, '/selections');
+  requireExact(totalPrice, '/quantity');
+
+  const { availability } = await orderabilityAt(item.rules, at);
+  const reasons = availability.items[0]?.reasons ?? [];
+  const amount = (thousandths: bigint) => JSON.rawJSON(amountText(thousandths, item.currency));
+  const data: Schemas['ItemPrice'] = {
+    menu_id: item.menu_id,
+    item_id: item.item_id,
+    at: availability.at,
+    is_orderable: reasons.length === 0 && problems.length === 0,
+    reasons,
+    problems,
+    currency: item.currency,
+    quantity,
+    item_price: amount(BigInt(item.price)),
+    unit_price: amount(unitPrice),
+    total_price: amount(totalPrice),
+    lines: lines.map(({ price, total, ...line }) => ({
+      ...line,
+      price: amount(price),
+      total_price: amount(total),
+    })),
+  };
+  return ok(JSON.stringify({ data }) as Json<Schemas['ItemPriceResponse']>);
+}
+
+/** The modifiers that are selected, also within others. @throws 422 for more selections than are priced */
+function modifiersIn(selections: readonly Selection[]): number[] {
+  const all = [...selections];
+  for (const { selections: within = [] } of all) {
+    all.push(...within);
+    if (all.length > mostSelections) throw parameterError([tooMany]);
+  }
+  return all.map(({ modifier_id }) => modifier_id);
+}
+
+/** @throws 422 */
+function requireExact(amount: bigint, field: string): void {
+  if (amount <= mostAmount) return;
+  const message = 'the price is beyond 999,999,999,999.999';
+  throw parameterError([{ field, code: 'too_large', message }]);
+}

@@ -1,0 +1,37 @@
+import { build, filteredStatement } from '../db/statement.ts';
+import type { Call, Reply } from '../http/handler.ts';
+import { type ListRow, type PageRequest, pageRequest, pageResponse } from '../http/pagination.ts';
+import { type LocationKey, locationKey, requireLocation } from '../locations/location.ts';
+import { withinReach } from '../records/reach.ts';
+import { groupJson, type ModifierGroup } from './modifier-group.ts';
+
+export async function listModifierGroups(
+  call: Call<'listModifierGroups'>,
+): Promise<Reply<'listModifierGroups'>> {
+  const { database, params, query, caller } = call;
+  const wanted = pageRequest(query);
+  const key = locationKey(params, caller);
+  const rows = await selectGroups(database, { ...key, ...wanted, external_id: query.external_id });
+  // Only an empty page needs to know why.
+  if (rows.length === 0) await requireLocation(database, key);
+  return pageResponse(rows, wanted, call);
+}
+
+type Values = LocationKey & PageRequest & { external_id?: string | undefined };
+
+const selectGroups = filteredStatement<Values, ListRow<ModifierGroup>, 'external_id'>(
+  'modifierGroups.listModifierGroups',
+  ['external_id'],
+  (p, present) =>
+    build
+      .selectFrom('modifier_group')
+      .select(['modifier_group_id as id', groupJson().as('resource')])
+      .where('location_id', '=', p('location_id', 'bigint'))
+      .where(withinReach(p, 'modifier_group'))
+      .where('modifier_group_id', '>', p('after', 'bigint'))
+      .$if(present.includes('external_id'), (groups) =>
+        groups.where('external_id', '=', p('external_id', 'text')),
+      )
+      .orderBy('modifier_group_id')
+      .limit(p('limit', 'bigint')),
+);

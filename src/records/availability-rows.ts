@@ -1,0 +1,193 @@
+/*
+ * The switch of many records in one call: a statement that gives all rows of its body effect, or none. Calls differ in
+ * the records that their rows may name.
+ */
+import { type RawBuilder, sql } from 'kysely';
+import type { components } from '../../generated/api.ts';
+import { type Json, jsonObject } from '../db/json.ts';
+import type { Param, Statement } from '../db/statement.ts';
+import { isAvailable, pendingReturn, type Switched } from './absence.ts';
+import { type FoundRow, mostRecords, type NamedRow, type Names, requireDistinct } from './named-rows.ts';
+import { type Reach, withinReach } from './reach.ts';
+import type { RecordKind } from './record-kind.ts';
+import { absenceNotes, type Switching, switchEventTypes } from './switches.ts';
+import { type ChangeOptions, change, list, type TouchOptions, type Written, writeOf } from './write.ts';
+
+type Outcome = components['schemas']['AvailabilityOutcome'];
+
+/** The result for one record. */
+export type RowResult<Kind extends Switched, T> = { [Id in `${Kind}_id`]: number | null } & {
+  [Shown in Kind]: T | null;
+} & { external_id: string | null; result: Outcome };
+
+/** The same in the order of the rows; of each of its records where a row names several. */
+interface ResultRow<Kind extends Switched, T> extends FoundRow {
+  outcome: Outcome;
+  result: Json<RowResult<Kind, T>>;
+}
+
+/** The rows by their columns, as the statement takes them. */
+export interface Rows {
+  ids: (number | null)[];
+  external_ids: (string | null)[];
+  availables: boolean[];
+  untils: (string | null)[];
+  /** Whether the row says anything of `unavailable_until`. */
+  plans: boolean[];
+  /** Whether the record comes back by its hours, at the moment that `Returns` has for it. */
+  restores: boolean[];
+}
+
+/** The moments of return of the records that rows with `restore` name, by their columns. */
+export interface Returns {
+  returned_ids: number[];
+  returned_untils: string[];
+}
+
+/** What the statement takes, beside what its scope does. */
+export type AvailabilityValues = Reach & Rows & Returns & Written & Switching;
+
+/** Which records the rows may name. */
+export interface Scope<V> extends TouchOptions {
+  /** Whether a record is one of them; `row` is its name in the query. */
+  contains: (p: Param<V>, row: string) => RawBuilder<boolean>;
+}
+
+/** What calls on one kind of record share. */
+export interface SwitchedKind<Kind extends Switched, T>
+  extends Names<Kind>,
+    Pick<RecordKind<never, T>, 'json'>,
+    Required<Pick<ChangeOptions, 'previous'>> {}
+
+/** The rows of a body by their columns. */
+export function rowsOf<Kind extends Switched>(table: Kind, rows: readonly NamedRow<Kind>[]): Rows {
+  return {
+    ids: rows.map((row) => row[`${table}_id`] ?? null),
+    external_ids: rows.map(({ external_id = null }) => external_id),
+    availables: rows.map(({ is_available }) => is_available),
+    untils: rows.map(({ unavailable_until = null }) => unavailable_until),
+    plans: rows.map(({ unavailable_until }) => unavailable_until !== undefined),
+    restores: rows.map(({ restore }) => restore !== undefined),
+  };
+}
+
+/**
+ * The results as the body of the response.
+ * @throws 422 when nothing was changed, since two rows name one record or all of them together too many.
+ */
+export function resultsOf<Kind extends Switched, T>(
+  names: Names<Kind>,
+  rows: readonly ResultRow<Kind, T>[],
+): Json<{ data: RowResult<Kind, T>[] }> {
+  requireDistinct(names, rows);
+  return `{"data":[${rows.map(({ result }) => result).join(',')}]}` as Json<{ data: RowResult<Kind, T>[] }>;
+}
+
+/** The statement of a call: the changes, their events and the result of each row. */
+export function availabilityWrite<V extends AvailabilityValues, Kind extends Switched, T>(
+  name: string,
+  kind: SwitchedKind<Kind, T>,
+  { contains, ...touched }: Scope<V>,
+): Statement<V, ResultRow<Kind, T>> {
+  const table = sql.table(kind.table);
+  const id = (row: string) => sql.ref<number>(`${row}.${kind.table}_id`);
+  // Rows are locked in the order of ids, as in every write of more than one, and then compared as they are by then.
+  return writeOf<V, ResultRow<Kind, T>>(name, (p) => {
+    const notes = absenceNotes(p, kind.table, sql`found.wants_available`);
+    return {
+      before: sql`
+    wanted as (${wantedRows(p)}),
+    named as materialized (
+      select id from wanted where id is not null
+      union all
+      select ${id(kind.table)} from wanted join ${table} using (external_id)
+      where ${contains(p, kind.table)} and ${sql.ref(`${kind.table}.account_id`)} = ${p('account_id', 'bigint')}
+      limit ${mostRecords + 1}
+    ),
+    locked as (
+      select * from ${table}
+      where ${contains(p, kind.table)} and ${withinReach(p, kind.table)}
+        and ${id(kind.table)} = any (array(select id from named)) and not ${areTooMany}
+      order by ${id(kind.table)} for no key update
+    ),
+    found as (${foundRows(p, id('locked'), kind.json('locked'))})`,
+      change: sql`
+    update ${table}
+    set is_available = found.wants_available, unavailable_until = found.wants_until,
+      unavailable_since = ${notes.unavailable_since}, unavailable_by = ${notes.unavailable_by},
+      version = ${table}.version + 1, stamp = ${p('stamp', 'integer')}, updated_at = clock_timestamp()
+    from found
+    where ${id(kind.table)} = found.id and ${table}.account_id = found.account_id and found.differs
+      and not exists (select from found where place > first_place)
+    returning ${list([
+      ...change(kind, switchEventTypes(kind.table), { previous: kind.previous }),
+      id(kind.table).as('id'),
+    ])}`,
+      ...touched,
+      response: sql`
+    select wanted.place, ${outcome} as outcome, ${resultJson(kind)} as result, found.first_place,
+      ${areTooMany} as are_too_many
+    from wanted
+    left join found using (place)
+    left join changed on changed.id = found.id
+    order by wanted.place, found.id`,
+    };
+  });
+}
+
+const areTooMany = sql<boolean>`((select count(*) from named) > ${mostRecords})`;
+
+function wantedRows(p: Param<Rows>): RawBuilder<unknown> {
+  return sql`
+    select id, external_id, is_available, unavailable_until, has_plan, restores, place::int - 1 as place
+    from unnest(
+      ${p('ids', 'bigint[]')}, ${p('external_ids', 'text[]')}, ${p('availables', 'boolean[]')},
+      ${p('untils', 'timestamptz[]')}, ${p('plans', 'boolean[]')}, ${p('restores', 'boolean[]')}
+    ) with ordinality as wanted (id, external_id, is_available, unavailable_until, has_plan, restores, place)`;
+}
+
+/** The wanted rows whose records are there, with what each is to become and whether readers see it so already. */
+function foundRows(
+  p: Param<Returns>,
+  id: RawBuilder<number>,
+  shown: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const until = pendingReturn('locked');
+  const wantsUntil = sql`case
+    when wanted.is_available then null
+    when wanted.restores then returned.until
+    when wanted.has_plan then wanted.unavailable_until
+    else ${until} end`;
+  return sql`
+    select wanted.place, min(wanted.place) over (partition by ${id}) as first_place,
+      ${id} as id, locked.account_id, locked.external_id,
+      wanted.is_available as wants_available, ${wantsUntil} as wants_until,
+      (wanted.is_available, ${wantsUntil}) is distinct from (${isAvailable('locked')}, ${until}) as differs,
+      ${shown} as shown
+    from wanted
+    join (
+      select place, ${id} as id from wanted join locked on ${id} = wanted.id
+      union all
+      select place, ${id} as id from wanted join locked on locked.external_id = wanted.external_id
+    ) as match using (place)
+    join locked on ${id} = match.id
+    left join unnest(${p('returned_ids', 'bigint[]')}, ${p('returned_untils', 'timestamptz[]')})
+      as returned (id, until) on returned.id = ${id}
+    where not wanted.restores or returned.id is not null`;
+}
+
+const outcome = sql<Outcome>`case
+    when changed.id is not null then 'changed'
+    when found.id is not null then 'unchanged'
+    else 'not_found' end`;
+
+function resultJson<Kind extends Switched, T>({
+  table,
+}: SwitchedKind<Kind, T>): RawBuilder<Json<RowResult<Kind, T>>> {
+  return jsonObject<Record<string, unknown>>({
+    [`${table}_id`]: sql`coalesce(found.id, wanted.id)`,
+    external_id: sql`case when found.id is null then wanted.external_id else found.external_id end`,
+    result: outcome,
+    [table]: sql`coalesce(changed.resource, found.shown)`,
+  }) as never;
+}

@@ -1,0 +1,126 @@
+/*
+ * What a write of an item or modifier makes of its absence: what is stored and noted, and which events say so, with what
+ * was before.
+ */
+import { type RawBuilder, sql } from 'kysely';
+import { type AnyJson, jsonObject, rfc3339 } from '../db/json.ts';
+import type { Param } from '../db/statement.ts';
+import {
+  type Absence,
+  absenceColumns,
+  hasReturned,
+  isAvailable,
+  pendingReturn,
+  type Switched,
+  seenAvailability,
+} from './absence.ts';
+import { type Fields, hasChanged, isPresent, type NextValues } from './update.ts';
+import type { EventType } from './write.ts';
+
+/** The client that switches. */
+export interface Switching {
+  client_id: string;
+}
+
+/**
+ * What is noted when a record goes off, and is kept until it is on again.
+ * @param isOn whether it is on after the write
+ */
+export function absenceNotes(p: Param<Switching>, table: Switched, isOn: RawBuilder<unknown>) {
+  const { unavailable_since, unavailable_by } = absenceColumns(table);
+  const noted = <T>(value: RawBuilder<T>, known: RawBuilder<T | null>) =>
+    sql<T | null>`case when not ${isOn} then case when ${isAvailable(table)} then ${value} else ${known} end end`;
+  return {
+    unavailable_since: noted(sql<Date>`clock_timestamp()`, unavailable_since),
+    unavailable_by: noted(p('client_id', 'text'), unavailable_by),
+  };
+}
+
+/** What is noted of a new record. */
+export function firstNotes(isAvailable: boolean, client_id: string) {
+  return {
+    unavailable_since: isAvailable ? null : new Date().toISOString(),
+    unavailable_by: isAvailable ? null : client_id,
+  };
+}
+
+type Values = Fields<Omit<Absence, 'restore'>>;
+
+/** Whether it is on after an update, by its body. */
+export function isOnAfter(p: Param<Values>, table: Switched): RawBuilder<boolean> {
+  return sql`case
+    when ${isPresent(p, 'is_available')} then ${p('is_available', 'boolean')}
+    when ${p('unavailable_until', 'timestamptz')} is not null then false
+    else ${absenceColumns(table).is_available} or ${hasReturned(table)} end`;
+}
+
+/** What an update makes of the availability, where each field depends on the other. */
+export function nextAvailability(p: Param<Values>, table: Switched): NextValues {
+  const is_available = isOnAfter(p, table);
+  // A later change of the availability ends an earlier "until".
+  const unavailable_until = sql`case
+    when ${is_available} then null
+    when ${isPresent(p, 'unavailable_until')} then ${p('unavailable_until', 'timestamptz')}
+    else ${pendingReturn(table)} end`;
+  return { is_available, unavailable_until };
+}
+
+/**
+ * Whether an update has switched the record: as the last event said, or as readers saw it. The two differ from the
+ * moment an absence is over until that is written down.
+ */
+function hasSwitched(): RawBuilder<boolean> {
+  return sql`(old.is_available <> new.is_available or ${isAvailable('old')} <> new.is_available)`;
+}
+
+/** The events of an update that may change any field. A planned return that changes with the switch belongs to it. */
+export function updateEventTypes(table: Switched, describing: readonly string[]): RawBuilder<EventType[]> {
+  return sql`array_remove(array[
+    case when ${hasSwitched()} then ${sql.lit(`${table}.toggled`)} end,
+    case when ${hasChanged(describing)}
+      or not ${hasSwitched()} and old.unavailable_until is distinct from new.unavailable_until
+      then ${sql.lit(`${table}.updated`)} end], null)`;
+}
+
+/** The event of an update that changes the availability, and nothing else. */
+export function switchEventTypes(table: Switched): RawBuilder<EventType[]> {
+  return sql`array[case when ${hasSwitched()}
+    then ${sql.lit(`${table}.toggled`)} else ${sql.lit(`${table}.updated`)} end]`;
+}
+
+/**
+ * The fields that an update has changed: of a record that is off now, as readers saw them before. What it is now is as
+ * it was stored, since a return may pass while the statement waits for its turn.
+ * @param stored the fields that events compare, with the availability as it is stored
+ */
+export function previousOfUpdate(
+  stored: (row: string) => Record<string, RawBuilder<unknown>>,
+): RawBuilder<AnyJson | null> {
+  const asStored = (row: string) => jsonObject<Record<string, unknown>>(stored(row));
+  const asSeen = jsonObject<Record<string, unknown>>({ ...stored('old'), ...seenAvailability('old') });
+  return sql`changed_fields(
+    case when new.is_available then ${asStored('old')} else ${asSeen} end,
+    ${asStored('new')})`;
+}
+
+/** What a toggle has changed. A planned return that is given up belongs to it. */
+export const previousOfToggle = toggledFrom(
+  isAvailable('old'),
+  sql`old.unavailable_until is null or ${hasReturned('old')}`,
+  sql.ref('old.unavailable_until'),
+);
+
+/**
+ * The `previous` of a toggle.
+ * @param hadNoReturn whether none was planned, or only one that has passed
+ */
+export function toggledFrom(
+  wasAvailable: RawBuilder<boolean>,
+  hadNoReturn: RawBuilder<unknown>,
+  until: RawBuilder<Date>,
+): RawBuilder<AnyJson> {
+  return sql`case
+  when ${hadNoReturn} then ${jsonObject({ is_available: wasAvailable })}
+  else ${jsonObject({ is_available: wasAvailable, unavailable_until: rfc3339(until) })}
+  end`;
+}

@@ -1,0 +1,78 @@
+/**
+ * Where the outbox begins. What is relayed leaves it; but while a snapshot is open for long, as a dump does, the dead
+ * rows and their index entries stay, and each look for the first event would walk over all of them. So a relay remembers
+ * a sequence before which no event can be or become visible, and begins there.
+ *
+ * Sequences are drawn in another order than they are committed in. Of those drawn by a moment all are decided once every
+ * transaction is over that had begun to write by then: a write has its transaction id before it draws one. Ids mean
+ * something on one server only, so this is remembered in the process, and forgotten when the server may be another.
+ */
+import { sql } from 'kysely';
+import type { Database } from '../../db/database.ts';
+import { type Param, statement } from '../../db/statement.ts';
+
+export interface OutboxStart {
+  /** No event that waits has a lower sequence. */
+  from: number;
+  /** Looks whether the relay should begin a transaction. */
+  anyWaiting(database: Database): Promise<boolean>;
+  /** What the relay's transaction is told of itself and its server when it begins. */
+  entered(transaction: { xid: string; server: string | null }): void;
+  /** Begins at the beginning: the server may have been replaced by one that knows less. */
+  forget(): void;
+}
+
+/** A full look now and then costs little and heals what nobody has thought of. */
+const forgetAfterMs = 60_000;
+
+export function rememberOutboxStart(): OutboxStart {
+  let begunAt = performance.now();
+  let server: string | null | undefined;
+  /** The last sequence that was drawn by a moment, and a transaction id that was given out after it. */
+  let drawn: { last: number; before?: bigint } | undefined;
+  const start: OutboxStart = {
+    from: 0,
+    async anyWaiting(database) {
+      if (performance.now() - begunAt > forgetAfterMs) start.forget();
+      const [seen] = await look(database, { from: start.from });
+      if (!seen) return false;
+      const { first, last, oldest } = seen;
+      if (last < start.from - 1) {
+        start.forget();
+        return true;
+      }
+      if (drawn?.before !== undefined && BigInt(oldest) >= drawn.before) {
+        start.from = Math.min(first ?? Number.POSITIVE_INFINITY, drawn.last + 1);
+        drawn = undefined;
+      }
+      drawn ??= { last };
+      // Once more after the last event, so that the next look begins behind it.
+      return first !== null || (start.from <= last && drawn.before === undefined);
+    },
+    entered(transaction) {
+      if (server !== undefined && server !== transaction.server) start.forget();
+      server = transaction.server;
+      if (drawn) drawn.before ??= BigInt(transaction.xid);
+    },
+    forget() {
+      begunAt = performance.now();
+      start.from = 0;
+      drawn = undefined;
+    },
+  };
+  return start;
+}
+
+interface Seen {
+  first: number | null;
+  last: number;
+  /** Transactions before it are over, and what they committed is seen. */
+  oldest: string;
+}
+
+const look = statement(
+  'webhooks.relay.any',
+  (p: Param<{ from: number }>) => sql<Seen>`
+    select (select sequence from outbox where sequence >= ${p('from', 'bigint')} order by sequence limit 1) as first,
+      outbox_drawn() as last, pg_snapshot_xmin(pg_current_snapshot())::text as oldest`,
+);

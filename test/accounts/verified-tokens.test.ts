@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import { revokeSigningKeys, rotateSigningKey } from '../../src/accounts/rotate-signing-key.ts';
+import { loadSigningKeys } from '../../src/accounts/signing-keys.ts';
+import { createVerifiedTokens } from '../../src/accounts/verified-tokens.ts';
+import { createSeal } from '../../src/db/seal.ts';
+import { send } from '../support/api.ts';
+import { eventually } from '../support/eventually.ts';
+import { encryptionKey, startTestService } from '../support/service.ts';
+
+// That an expired or revoked token, a disabled client and a scope that was taken away are refused although the token was
+// used a moment ago, is shown in tokens, revoke-token and scopes.test.ts.
+
+const seal = createSeal(encryptionKey);
+const inAnHour = () => Math.floor(Date.now() / 1_000) + 3_600;
+
+t.test(
+  'a token that was used is refused once its key is removed, and valid while it is rotated',
+  async (t) => {
+    const { url, api, database } = await startTestService(t);
+    const use = async (token: string, scheme = 'Bearer') =>
+      (await send(url, 'GET', '/api/v1/menus?limit=1', { authorization: `${scheme} ${token}` })).status;
+    const token = await api.token();
+    t.equal(await use(token), 200);
+    await rotateSigningKey(database, seal);
+    for (let used = 0; used < 20; used++) t.equal(await use(token), 200);
+    await revokeSigningKeys(database, seal);
+    await eventually('it is refused', async () => (await use(token)) === 401);
+    for (let used = 0; used < 20; used++) t.equal(await use(token), 401, 'and stays so');
+    t.equal(await use(token, 'bearer'), 401);
+  },
+);
+
+t.test('those used longest ago make room, and an expired one is forgotten', async (t) => {
+  const { database } = await startTestService(t);
+  const keys = await loadSigningKeys(database, seal);
+  const { kid } = await keys.signing();
+  const verified = createVerifiedTokens(keys, { max: 2 });
+  const claims = (exp = inAnHour()) => ({ sub: 'client', scope: 'menus:read', jti: randomUUID(), exp });
+  const [first, second, third] = [claims(), claims(), claims()];
+  verified.add('first', kid, first);
+  verified.add('second', kid, second);
+  t.equal(await verified.find('first'), first);
+  verified.add('third', kid, third);
+  t.equal(await verified.find('second'), undefined);
+  t.equal(await verified.find('first'), first);
+  t.equal(await verified.find('third'), third);
+  verified.add('expired', kid, claims(inAnHour() - 3_600));
+  t.equal(await verified.find('expired'), undefined);
+  verified.add('of no key', 'k'.repeat(43), claims());
+  t.equal(await verified.find('of no key'), undefined);
+});

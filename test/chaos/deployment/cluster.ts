@@ -1,0 +1,179 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, openSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import pg from 'pg';
+import {
+  environment,
+  findPrograms,
+  openDataDirectory,
+  type Programs,
+  prepareCluster,
+} from '../../../src/embedded/programs.ts';
+import { eventually } from '../../support/eventually.ts';
+import { childrenOf } from '../../support/process.ts';
+import { backUp, standbyName } from './standby.ts';
+
+const settings = {
+  listen_addresses: '',
+  max_connections: '40',
+  max_wal_size: '64MB',
+  min_wal_size: '32MB',
+  // What a crash must not lose is in the page cache then; only a power cut needs more.
+  fsync: 'off',
+};
+
+/** A Postgres server that the service does not run itself; it may be killed and started again. */
+export class Cluster {
+  readonly #programs: Programs;
+  readonly directory: string;
+  readonly #env: Record<string, string>;
+  #child: ChildProcess | undefined;
+
+  private constructor(programs: Programs, directory: string, env: Record<string, string> = {}) {
+    this.#programs = programs;
+    this.#env = env;
+    this.directory = directory;
+  }
+
+  /**
+   * A new cluster in a directory that is not there yet; it does not run.
+   * @param env beside what every Postgres sees of the environment
+   */
+  static async create(directory: string, env: Record<string, string> = {}): Promise<Cluster> {
+    const programs = await findPrograms();
+    const cluster = new Cluster(programs, openDataDirectory(directory, programs.account), env);
+    await prepareCluster(cluster.directory, programs);
+    return cluster;
+  }
+
+  get #data(): string {
+    return join(this.directory, 'postgres');
+  }
+
+  connection(database = 'menus'): pg.PoolConfig & { host: string } {
+    return { host: this.#data, port: 5432, user: 'postgres', database };
+  }
+
+  /** All its processes, the postmaster first; empty when it does not run. */
+  get pids(): number[] {
+    const pid = this.#child?.pid;
+    return this.isRunning && pid ? [pid, ...childrenOf(pid)] : [];
+  }
+
+  get isRunning(): boolean {
+    return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** Starts it, again while what is left of it before goes down; resolves when it takes connections. */
+  async start(): Promise<void> {
+    await eventually('Postgres starts', async () => {
+      if (!this.isRunning) await this.#spawn();
+      return this.#accepts();
+    });
+  }
+
+  async #spawn(): Promise<void> {
+    const all = { ...settings, unix_socket_directories: this.#data };
+    const args = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const log = openSync(join(this.directory, 'postgres.log'), 'a');
+    this.#child = spawn(this.#programs.postgres, ['-D', this.#data, ...args], {
+      ...this.#programs.account,
+      cwd: this.#data,
+      env: { ...environment, ...this.#env },
+      detached: true,
+      stdio: ['ignore', log, log],
+    });
+    closeSync(log);
+    await once(this.#child, 'spawn');
+    await pause(50);
+  }
+
+  async #accepts(): Promise<boolean> {
+    return this.query('select 1', 'postgres').then(
+      () => true,
+      () => false,
+    );
+  }
+
+  /** kill -9 of all of it at once. */
+  async kill(): Promise<void> {
+    const child = this.#child;
+    const pids = this.pids;
+    for (const pid of pids) signalTo(pid, 'SIGKILL');
+    if (pids.length > 0 && child) await ended(child);
+  }
+
+  /** kill -9 of the postmaster alone; its children notice and go. */
+  async killPostmaster(): Promise<void> {
+    const [postmaster] = this.pids;
+    const child = this.#child as ChildProcess;
+    if (postmaster) signalTo(postmaster, 'SIGKILL');
+    await ended(child);
+  }
+
+  signalAll(signal: NodeJS.Signals): void {
+    for (const pid of this.pids) signalTo(pid, signal);
+  }
+
+  /** A statement on a connection of its own. */
+  async query(text: string, database = 'menus'): Promise<pg.QueryResult> {
+    const client = new pg.Client({
+      ...this.connection(database),
+      ssl: false,
+      connectionTimeoutMillis: 2_000,
+    });
+    client.on('error', () => {});
+    try {
+      await client.connect();
+      return await client.query(text);
+    } finally {
+      await client.end().catch(() => {});
+    }
+  }
+
+  /** A standby of this server in a directory that is not there yet; it runs, and each commit waits for it. */
+  async addStandby(directory: string): Promise<Cluster> {
+    const standby = new Cluster(this.#programs, openDataDirectory(directory, this.#programs.account));
+    await backUp(this.connection(), standby.#data, this.#programs.account);
+    await standby.start();
+    await this.#change(`alter system set synchronous_standby_names = '${standbyName}'`);
+    await eventually('the standby is synchronous', async () => {
+      const { rows } = await this.query("select from pg_stat_replication where sync_state = 'sync'");
+      return rows.length > 0;
+    });
+    return standby;
+  }
+
+  /** From now on it takes writes. */
+  async promote(): Promise<void> {
+    await this.query('select pg_promote(true, 60)');
+  }
+
+  /** What `alter system` says, at once. */
+  async #change(text: string): Promise<void> {
+    await this.query(text);
+    await this.query('select pg_reload_conf()');
+  }
+
+  async setReadOnly(readOnly: boolean): Promise<void> {
+    await this.#change(
+      readOnly
+        ? 'alter system set default_transaction_read_only = on'
+        : 'alter system reset default_transaction_read_only',
+    );
+  }
+}
+
+function signalTo(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It is gone already.
+  }
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+}

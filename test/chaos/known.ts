@@ -1,0 +1,42 @@
+import { type Fields, recordsIn } from './model.ts';
+
+/** A body that was read, with its ETag. */
+export interface Kept {
+  eTag: string;
+  data: unknown;
+}
+
+/** What the clients believe is there, by what they were told last. They may be wrong; the service then says so. */
+export class Known {
+  readonly #records = new Map<string, Fields>();
+  /** By path. */
+  readonly kept = new Map<string, Kept>();
+  /** The ETags that responses about a single record had, with the version that they stand for. */
+  readonly tags = new Map<string, { eTag: string; version: number }>();
+
+  learn(data: unknown): void {
+    for (const [record, fields] of recordsIn(data)) {
+      if (fields.version >= (this.#records.get(record)?.version ?? 0)) this.#records.set(record, fields);
+    }
+  }
+
+  /** Forgets a record and all that is inside it. */
+  forget(record: string): void {
+    const [kind, id] = record.split(':');
+    this.#records.delete(record);
+    if (kind === 'item') return;
+    for (const [inner, fields] of this.#records)
+      if (fields[`${kind}_id`] === Number(id)) this.#records.delete(inner);
+  }
+
+  get(record: string): Fields | undefined {
+    return this.#records.get(record);
+  }
+
+  /** All of a kind; inside a menu, when that is given. */
+  all(kind: string, menuId?: number): Fields[] {
+    return [...this.#records]
+      .filter(([record, { menu_id }]) => record.startsWith(`${kind}:`) && (menuId ?? menu_id) === menu_id)
+      .map(([, fields]) => fields);
+  }
+}

@@ -1,0 +1,91 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { blocksOf, blocksRunBy } from '../docs/blocks.ts';
+import type { Api } from '../support/api.ts';
+import { notInstalled, type RunningProxy, startProxy } from '../support/proxies.ts';
+import { startTestService } from '../support/service.ts';
+
+const [lines] = blocksRunBy(import.meta.url);
+const configuration = blocksOf('docs/operations.md').find(({ kind }) => kind === 'haproxy');
+const caller = '127.0.0.1';
+const form = { 'content-type': 'application/x-www-form-urlencoded' };
+
+t.test('haproxy makes one address of two cells', { skip: notInstalled('haproxy') }, async (t) => {
+  const [first, second] = [await startTestService(t), await startTestService(t)];
+  const proxy = await startCells(t, [first.url, second.url], second.api);
+
+  await t.test('a client gets its token from its own cell, by HTTP Basic and in the form', async (t) => {
+    for (const { credentials } of [first.api, second.api]) {
+      const { client_id, client_secret } = credentials;
+      const basic = { authorization: `Basic ${btoa(`${client_id}:${client_secret}`)}` };
+      t.equal((await ask(proxy, basic)).status, 200);
+      t.equal((await ask(proxy, {}, { client_id, client_secret })).status, 200);
+      t.equal((await ask(proxy, {}, { client_id, client_secret: 'wrong' })).status, 401);
+    }
+    t.equal((await ask(proxy, {}, { client_id: 'client_of_nobody', client_secret: 'x' })).status, 401);
+  });
+
+  await t.test('its calls go there, and there alone', async (t) => {
+    for (const { api } of [first, second]) {
+      const name = `Only in ${api.url}`;
+      const body = JSON.stringify({ ...location, name });
+      const created = await proxy.send(caller, '/api/v1/locations', {
+        method: 'POST',
+        headers: { ...(await bearer(api)), 'content-type': 'application/json' },
+        body,
+      });
+      t.equal(created.status, 201, created.text);
+      const { location_id } = JSON.parse(created.text).data;
+      t.equal((await api.get(`/locations/${location_id}`)).body.data.name, name);
+    }
+    const other = await first.api.get('/locations?limit=100');
+    t.notMatch(other.text, second.url);
+  });
+
+  await t.test('a token that names a client of another cell is refused there', async (t) => {
+    const [head, , signature] = (await first.api.token()).split('.');
+    const [, claims] = (await second.api.token()).split('.');
+    const forged = { authorization: `Bearer ${head}.${claims}.${signature}` };
+    t.equal((await proxy.send(caller, '/api/v1/menus', { headers: forged })).status, 401);
+    t.equal((await first.api.get('/menus', { token: await second.api.token() })).status, 401);
+  });
+
+  await t.test('a cell that is down is missed by its own clients alone', async (t) => {
+    await second.app.close();
+    t.equal((await proxy.send(caller, '/api/v1/menus', { headers: await bearer(second.api) })).status, 503);
+    t.equal((await proxy.send(caller, '/api/v1/menus', { headers: await bearer(first.api) })).status, 200);
+  });
+});
+
+const location = {
+  address: { line1: '1 High Street', city: 'York', postal_code: 'YO1 8RL', country: 'GB' },
+  timezone: 'Europe/London',
+  currency: 'GBP',
+};
+
+/** HAProxy as docs/operations.md configures it for two cells of one server each; only clients of the second are listed. */
+function startCells(t: Test, [first, second]: [string, string], inSecond: Api): Promise<RunningProxy> {
+  const directory = mkdtempSync(join(tmpdir(), 'cells-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const map = join(directory, 'cells.map');
+  writeFileSync(map, `${inSecond.credentials.client_id} two\n`);
+  const text = `${configuration?.text}\n`
+    .replace('  default_backend menus\n', `${lines?.text}\n`)
+    .replace('/etc/haproxy/cells.map', map);
+  return startProxy(t, 'haproxy', text, [first, first, second, second]);
+}
+
+async function bearer(api: Api): Promise<{ authorization: string }> {
+  return { authorization: `Bearer ${await api.token()}` };
+}
+
+function ask(proxy: RunningProxy, headers: Record<string, string>, credentials = {}) {
+  const body = new URLSearchParams({ grant_type: 'client_credentials', ...credentials }).toString();
+  return proxy.send(caller, '/api/v1/oauth/token', {
+    method: 'POST',
+    headers: { ...form, ...headers },
+    body,
+  });
+}

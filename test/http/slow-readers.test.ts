@@ -1,0 +1,83 @@
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import t from 'tap';
+import { eventually } from '../support/eventually.ts';
+import { startTestService } from '../support/service.ts';
+
+const times = { stallMs: 800, wholeMs: 3_000 };
+const { url, app } = await startTestService(t, { readingTime: times });
+const request = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
+// More than the kernel keeps for a reader who does not read.
+const manyTimes = 60;
+
+async function open(text: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port) });
+  t.teardown(() => socket.destroy());
+  socket.on('error', () => {});
+  socket.pause();
+  await once(socket, 'connect');
+  socket.write(text);
+  return socket;
+}
+
+const connections = () =>
+  new Promise<number>((resolve, reject) =>
+    app.server.getConnections((error, count) => (error ? reject(error) : resolve(count))),
+  );
+
+/** Reads so many equal responses, and gives the first line of the first. */
+async function responses(socket: Socket, count: number): Promise<string> {
+  let head = '';
+  let whole = Number.POSITIVE_INFINITY;
+  let received = 0;
+  for await (const chunk of socket.iterator({ destroyOnReturn: false })) {
+    received += chunk.length;
+    if (whole === Number.POSITIVE_INFINITY) {
+      head += chunk.toString('latin1');
+      const end = head.indexOf('\r\n\r\n');
+      if (end >= 0) whole = (end + 4 + Number(/content-length: (\d+)/i.exec(head)?.[1])) * count;
+    }
+    if (received >= whole) return head.slice(0, head.indexOf('\r\n'));
+  }
+  throw new Error(`the connection ended after ${received} bytes`);
+}
+
+t.test('a connection that takes nothing is cut, one that is idle is not', async (t) => {
+  const before = await connections();
+  const idle = await open(request);
+  t.match(await responses(idle, 1), /^HTTP\/1.1 200/);
+  const started = performance.now();
+  await open(request.repeat(manyTimes));
+  await eventually('both are connected', async () => (await connections()) === before + 2);
+  await eventually('one is cut', async () => (await connections()) === before + 1);
+  t.ok(performance.now() - started >= times.stallMs, 'not before its time');
+  idle.write(request);
+  t.match(await responses(idle, 1), /^HTTP\/1.1 200/, 'the other was not in debt');
+});
+
+t.test('a connection that takes a little now and then is cut when it has had long enough', async (t) => {
+  const before = await connections();
+  const started = performance.now();
+  const socket = await open(request.repeat(5 * manyTimes));
+  await eventually('it is connected', async () => (await connections()) === before + 1);
+  let cut = false;
+  const reading = (async () => {
+    while (!cut) {
+      socket.read(Math.min(socket.readableLength, 65_536));
+      await pause(5);
+    }
+  })();
+  await eventually('it is cut', async () => (await connections()) === before);
+  const took = performance.now() - started;
+  t.ok(took >= times.wholeMs, `after ${Math.round(took)} ms`);
+  cut = true;
+  await reading;
+});
+
+t.test('a connection that rests for less than that gets everything', async (t) => {
+  const socket = await open(request.repeat(manyTimes));
+  await pause(times.stallMs / 2);
+  t.match(await responses(socket, manyTimes), /^HTTP\/1.1 200/);
+});

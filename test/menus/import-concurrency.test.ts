@@ -1,0 +1,49 @@
+import t from 'tap';
+import { request } from 'undici';
+import { eventually } from '../support/eventually.ts';
+import { whileItemsAreLocked } from '../support/locked-items.ts';
+import { startTestService } from '../support/service.ts';
+
+const { api, client, database, url } = await startTestService(t);
+const path = '/menus/1/content?dry_run=true';
+const document = { data: { categories: [] } };
+const limited = { status: 429, body: { code: 'concurrency_limited' }, headers: { 'retry-after': '1' } };
+
+t.test('a client has two imports under way, and the next is told to come again', async (t) => {
+  const statuses: number[] = [];
+  const send = async () => void statuses.push((await api.put(path, document)).status);
+  const other = await client();
+  const third = await whileItemsAreLocked(database, send, 2, async () => {
+    const headers = { 'content-type': 'application/json' };
+    const broken = await other.call('PUT', path, { body: '[', headers });
+    t.equal(broken.status, 422, 'another client is not refused');
+    return api.put(path, document);
+  });
+  t.match(third, limited);
+  t.strictSame(statuses, [200, 200]);
+  t.equal((await api.put(path, document)).status, 200, 'once they have ended there is room');
+});
+
+t.test('a refused import makes room as well', async (t) => {
+  for (const _ of [1, 2, 3]) t.equal((await api.put(path, { data: 1 })).status, 422);
+  const headers = { 'content-type': 'text/plain' };
+  for (const _ of [1, 2, 3]) t.equal((await api.call('PUT', path, { body: 'x', headers })).status, 415);
+});
+
+t.test('an import whose client has gone keeps its place until it has ended', async (t) => {
+  const gone = new AbortController();
+  const token = await api.token();
+  const abandoned = () =>
+    request(`${url}/api/v1${path}`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      body: JSON.stringify(document),
+      signal: gone.signal,
+    }).catch(() => undefined);
+  const third = await whileItemsAreLocked(database, abandoned, 2, async () => {
+    gone.abort();
+    return api.put(path, document);
+  });
+  t.match(third, limited);
+  await eventually('there is room again', async () => (await api.put(path, document)).status === 200);
+});

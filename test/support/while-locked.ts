@@ -1,0 +1,36 @@
+import { sql } from 'kysely';
+import type { Database } from '../../src/db/database.ts';
+import type { ApiResponse } from './api.ts';
+import { eventually } from './eventually.ts';
+
+/**
+ * Locks a record, begins the calls one after the other, each when the one before waits, then works and unlocks.
+ * @param table whose key is named after it.
+ */
+export async function whileLocked(
+  database: Database,
+  [table, id]: [table: string, id: number],
+  calls: (() => Promise<ApiResponse>)[],
+  work: (transaction: Database) => Promise<unknown> = async () => {},
+): Promise<ApiResponse[]> {
+  const begun: Promise<ApiResponse>[] = [];
+  await database.transaction().execute(async (transaction) => {
+    const key = sql.ref(`${table}_id`);
+    await sql`select from ${sql.table(table)} where ${key} = ${id} for update`.execute(transaction);
+    for (const begin of calls) {
+      begun.push(begin());
+      await waiters(database, begun.length);
+    }
+    await work(transaction);
+  });
+  return Promise.all(begun);
+}
+
+/** Waits until so many statements wait for locks. */
+async function waiters(database: Database, count: number): Promise<void> {
+  await eventually('a statement waits', async () => {
+    const { rows } = await sql`select from pg_stat_activity
+      where datname = current_database() and wait_event_type = 'Lock'`.execute(database);
+    return rows.length >= count;
+  });
+}
