@@ -6385,7 +6385,7 @@ export interface components {
          */
         UntilFilter: components["schemas"]["Moment"];
         /**
-         * @description Only records that changed at or after this time, RFC 3339. A menu or category changes with its own fields, not with what is in it. Deleted records are not listed; webhooks and listEvents report them.
+         * @description Only records that changed at or after this time, RFC 3339. A menu or category changes with its own fields, not with what is in it; a modifier group changes with its modifiers as well. Deleted records are not listed; webhooks and listEvents report them.
          * @example 2026-03-14T18:00:00Z
          */
         UpdatedSinceFilter: components["schemas"]["Moment"];
@@ -6782,7 +6782,7 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Only records that changed at or after this time, RFC 3339. A menu or category changes with its own fields, not with what is in it. Deleted records are not listed; webhooks and listEvents report them.
+                 * @description Only records that changed at or after this time, RFC 3339. A menu or category changes with its own fields, not with what is in it; a modifier group changes with its modifiers as well. Deleted records are not listed; webhooks and listEvents report them.
                  * @example 2026-03-14T18:00:00Z
                  */
                 updated_since?: components["parameters"]["UpdatedSinceFilter"];
@@ -7284,6 +7284,11 @@ export interface operations {
                  * @example 50
                  */
                 limit?: components["parameters"]["Limit"];
+                /**
+                 * @description Only records that changed at or after this time, RFC 3339. A menu or category changes with its own fields, not with what is in it; a modifier group changes with its modifiers as well. Deleted records are not listed; webhooks and listEvents report them.
+                 * @example 2026-03-14T18:00:00Z
+                 */
+                updated_since?: components["parameters"]["UpdatedSinceFilter"];
             };
             header?: {
                 /**
@@ -8218,7 +8223,7 @@ export interface operations {
                  */
                 location_id?: components["parameters"]["LocationFilter"];
                 /**
-                 * @description Only records that changed at or after this time, RFC 3339. A menu or category changes with its own fields, not with what is in it. Deleted records are not listed; webhooks and listEvents report them.
+                 * @description Only records that changed at or after this time, RFC 3339. A menu or category changes with its own fields, not with what is in it; a modifier group changes with its modifiers as well. Deleted records are not listed; webhooks and listEvents report them.
                  * @example 2026-03-14T18:00:00Z
                  */
                 updated_since?: components["parameters"]["UpdatedSinceFilter"];
@@ -8715,7 +8720,7 @@ export interface operations {
                  */
                 limit?: components["parameters"]["Limit"];
                 /**
-                 * @description Only records that changed at or after this time, RFC 3339. A menu or category changes with its own fields, not with what is in it. Deleted records are not listed; webhooks and listEvents report them.
+                 * @description Only records that changed at or after this time, RFC 3339. A menu or category changes with its own fields, not with what is in it; a modifier group changes with its modifiers as well. Deleted records are not listed; webhooks and listEvents report them.
                  * @example 2026-03-14T18:00:00Z
                  */
                 updated_since?: components["parameters"]["UpdatedSinceFilter"];
@@ -9266,7 +9271,7 @@ export interface operations {
                  */
                 q?: components["parameters"]["TextFilter"];
                 /**
-                 * @description Only records that changed at or after this time, RFC 3339. A menu or category changes with its own fields, not with what is in it. Deleted records are not listed; webhooks and listEvents report them.
+                 * @description Only records that changed at or after this time, RFC 3339. A menu or category changes with its own fields, not with what is in it; a modifier group changes with its modifiers as well. Deleted records are not listed; webhooks and listEvents report them.
                  * @example 2026-03-14T18:00:00Z
                  */
                 updated_since?: components["parameters"]["UpdatedSinceFilter"];

@@ -15042,8 +15042,9 @@ limit
 -- $3 location_ids bigint[]
 -- $4 after bigint
 -- $5 external_id text
--- $6 limit bigint
--- Conditions that are there when given: external_id
+-- $6 updated_since timestamptz
+-- $7 limit bigint
+-- Conditions that are there when given: external_id, updated_since
 select
   "modifier_group_id" as "id",
   (
@@ -15144,10 +15145,22 @@ where
   )
   and "modifier_group_id" > $4::bigint
   and "external_id" = $5::text
+  and (
+    updated_at >= $6::timestamptz
+    or exists (
+      select
+      from
+        modifier
+      where
+        modifier.modifier_group_id = modifier_group.modifier_group_id
+        and modifier.account_id = modifier_group.account_id
+        and updated_at >= $6::timestamptz
+    )
+  )
 order by
   "modifier_group_id"
 limit
-  $6::bigint;
+  $7::bigint;
 
 -- modifierGroups.lockGroups
 -- $1 account_id bigint

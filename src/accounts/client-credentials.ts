@@ -9,7 +9,8 @@ interface ShownCredentials {
 }
 
 /**
- * The client that a request shows the credentials of, by HTTP Basic or in the form (RFC 6749, section 2.3).
+ * The client that a request shows the credentials of, by HTTP Basic or in the form (RFC 6749, section 2.3). Another
+ * scheme authenticates no client: some generated clients send their access token with every call.
  * @throws invalid_client, or invalid_request for two ways of authentication at once.
  */
 export async function requireClient(
@@ -27,7 +28,7 @@ function credentials(
   authorization: string | undefined,
   { client_id, client_secret }: ShownCredentials['body'],
 ): { id: string; secret: string } {
-  if (authorization !== undefined) {
+  if (authorization !== undefined && (client_secret === undefined || /^Basic /i.test(authorization))) {
     const { id, secret } = basicCredentials(authorization);
     if (client_secret !== undefined || (client_id !== undefined && client_id !== id)) {
       throw new OAuthFailure(

@@ -1,8 +1,10 @@
+import { sql } from 'kysely';
 import { build, filteredStatement } from '../db/statement.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { type ListRow, type PageRequest, pageRequest, pageResponse } from '../http/pagination.ts';
 import { type LocationKey, locationKey, requireLocation } from '../locations/location.ts';
 import { withinReach } from '../records/reach.ts';
+import { isUpdatedSince } from '../records/updated-since.ts';
 import { groupJson, type ModifierGroup } from './modifier-group.ts';
 
 export async function listModifierGroups(
@@ -11,17 +13,19 @@ export async function listModifierGroups(
   const { database, params, query, caller } = call;
   const wanted = pageRequest(query);
   const key = locationKey(params, caller);
-  const rows = await selectGroups(database, { ...key, ...wanted, external_id: query.external_id });
+  const { external_id, updated_since } = query;
+  const rows = await selectGroups(database, { ...key, ...wanted, external_id, updated_since });
   // Only an empty page needs to know why.
   if (rows.length === 0) await requireLocation(database, key);
   return pageResponse(rows, wanted, call);
 }
 
-type Values = LocationKey & PageRequest & { external_id?: string | undefined };
+type Filters = Pick<NonNullable<Call<'listModifierGroups'>['query']>, 'external_id' | 'updated_since'>;
+type Values = LocationKey & PageRequest & Filters;
 
-const selectGroups = filteredStatement<Values, ListRow<ModifierGroup>, 'external_id'>(
+const selectGroups = filteredStatement<Values, ListRow<ModifierGroup>, keyof Filters>(
   'modifierGroups.listModifierGroups',
-  ['external_id'],
+  ['external_id', 'updated_since'],
   (p, present) =>
     build
       .selectFrom('modifier_group')
@@ -31,6 +35,13 @@ const selectGroups = filteredStatement<Values, ListRow<ModifierGroup>, 'external
       .where('modifier_group_id', '>', p('after', 'bigint'))
       .$if(present.includes('external_id'), (groups) =>
         groups.where('external_id', '=', p('external_id', 'text')),
+      )
+      .$if(present.includes('updated_since'), (groups) =>
+        groups.where(
+          sql<boolean>`(${isUpdatedSince(p)} or exists (
+            select from modifier where modifier.modifier_group_id = modifier_group.modifier_group_id
+              and modifier.account_id = modifier_group.account_id and ${isUpdatedSince(p)}))`,
+        ),
       )
       .orderBy('modifier_group_id')
       .limit(p('limit', 'bigint')),

@@ -56,6 +56,19 @@ t.test('takes the credentials in the form as well, and any hint', async (t) => {
   await eventually('the token is refused', async () => (await read(token)).status === 401);
 });
 
+t.test('takes the credentials in the form beside a Bearer token, which generated clients send', async (t) => {
+  const { client_id, client_secret } = api.credentials;
+  const token = await newToken(api);
+  for (const bearer of [token, 'garbage']) {
+    const headers = { authorization: `Bearer ${bearer}` };
+    t.equal((await post('revoke', { token, client_id, client_secret }, headers)).status, 200);
+    const wrong = await post('revoke', { token, client_id, client_secret: 'wrong' }, headers);
+    t.match(wrong, { status: 401, body: { error: 'invalid_client' } });
+    t.equal((await post('revoke', { token, client_id }, headers)).status, 401, 'a token is no secret');
+  }
+  await eventually('the token is refused', async () => (await read(token)).status === 401);
+});
+
 t.test('what is no token, or is revoked already, is 200 and leaves nothing behind', async (t) => {
   const token = await newToken(api);
   await revoke(token, api);

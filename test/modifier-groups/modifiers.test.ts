@@ -261,6 +261,31 @@ t.test('two changes that only together cannot be met do not both succeed', async
   await events.next();
 });
 
+t.test(
+  'updated_since lists the groups that changed at that time or later, or a modifier of them',
+  async (t) => {
+    const location = await makeLocation(api);
+    const [group, other] = [
+      await makeModifierGroup(api, location.location_id),
+      await makeModifierGroup(api, location.location_id),
+    ];
+    await makeModifierGroup(api, location.location_id);
+    const path = `/locations/${location.location_id}/modifier-groups`;
+    const since = async (moment: string): Promise<number[]> => {
+      const { body } = await api.get(`${path}?updated_since=${moment}`);
+      return body.data.map(({ modifier_group_id }: Resource) => modifier_group_id);
+    };
+    const toggled = await api.post(`${pathOf(group, group.modifiers[0])}/toggle`);
+    t.same(await since(toggled.body.data.updated_at), [group.modifier_group_id], 'a modifier changed');
+    const renamed = await api.put(groupPath(other), { name: 'Renamed' });
+    t.same(await since(toggled.body.data.updated_at), [group.modifier_group_id, other.modifier_group_id]);
+    t.same(await since(renamed.body.data.updated_at), [other.modifier_group_id], 'the group itself changed');
+    t.same(await since('2099-01-01T00:00:00Z'), []);
+    t.equal((await since('2020-01-01T00:00:00Z')).length, 3);
+    await events.next();
+  },
+);
+
 t.test('groups are listed page after page, and by external_id', async (t) => {
   const location = await makeLocation(api);
   const groups: Resource[] = [];

@@ -27,8 +27,8 @@ t.test('it is what its clients could have made: each record came with its event'
     'menu.created': 7,
     'category.created': 33,
     'item.created': 207,
-    'modifier_group.created': 9,
-    'modifier.created': 28,
+    'modifier_group.created': 10,
+    'modifier.created': 30,
   });
   const first = recorded.find((event) => event['type'] === 'item.created')?.['data'];
   t.match(first, { menu_id: demo?.menu_id, item_id: demo?.item_id, external_id: 'NG-01' });

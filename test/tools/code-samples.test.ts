@@ -94,6 +94,7 @@ for (const language of languages) {
     const item = async () => (await service.api.get(path)).body.data;
     const before = await item();
     t.match(await run('getItem'), before.name, 'reads');
+    t.match(await run('priceSelection'), /\Wproblems\W*: *\[\]/, 'selects what the item offers');
     await run('toggleItem');
     t.equal((await item()).is_available, !before.is_available, 'writes');
     await service.api.put(path, { price: 1 });
