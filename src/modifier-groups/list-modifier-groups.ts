@@ -20,7 +20,10 @@ export async function listModifierGroups(
   return pageResponse(rows, wanted, call);
 }
 
-type Filters = Pick<NonNullable<Call<'listModifierGroups'>['query']>, 'external_id' | 'updated_since'>;
+interface Filters {
+  external_id?: string | undefined;
+  updated_since?: string | undefined;
+}
 type Values = LocationKey & PageRequest & Filters;
 
 const selectGroups = filteredStatement<Values, ListRow<ModifierGroup>, keyof Filters>(
