@@ -327,10 +327,7 @@ private fun registerWebhook() {
 private fun revokeToken() {
     val api = AuthenticationApi(url)
     val token = checkNotNull(ApiClient.accessToken)
-    // Otherwise it is sent with every request; this one takes the client's secret in its place.
-    ApiClient.accessToken = null
     api.revokeToken(token, clientId = System.getenv("CLIENT_ID"), clientSecret = System.getenv("CLIENT_SECRET"))
-    ApiClient.accessToken = token
     val problem = eventually { refusalOf { api.getCurrentClient() } }
     println("revoked ${problem.status} ${problem.code}")
 }
