@@ -1454,44 +1454,33 @@ with
               "new"."version" as "version"
           ) as fields
       ) as "resource",
-      changed_fields (
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "old"."category_id" as "category_id",
-                "old"."menu_id" as "menu_id",
-                "old"."name" as "name",
-                "old"."description" as "description",
-                "old"."sort_order" as "sort_order",
-                "old"."external_id" as "external_id",
-                "old"."hours" as "hours",
-                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "old"."version" as "version"
-            ) as fields
-        ),
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "new"."category_id" as "category_id",
-                "new"."menu_id" as "menu_id",
-                "new"."name" as "name",
-                "new"."description" as "description",
-                "new"."sort_order" as "sort_order",
-                "new"."external_id" as "external_id",
-                "new"."hours" as "hours",
-                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "new"."version" as "version"
-            ) as fields
-        )
-      ) as "previous",
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when ("old"."category_id")::text is distinct from ("new"."category_id")::text then '"category_id":' || coalesce(to_json("old"."category_id")::text, 'null')
+          end,
+          case
+            when ("old"."menu_id")::text is distinct from ("new"."menu_id")::text then '"menu_id":' || coalesce(to_json("old"."menu_id")::text, 'null')
+          end,
+          case
+            when ("old"."name")::text is distinct from ("new"."name")::text then '"name":' || coalesce(to_json("old"."name")::text, 'null')
+          end,
+          case
+            when ("old"."description")::text is distinct from ("new"."description")::text then '"description":' || coalesce(to_json("old"."description")::text, 'null')
+          end,
+          case
+            when ("old"."sort_order")::text is distinct from ("new"."sort_order")::text then '"sort_order":' || coalesce(to_json("old"."sort_order")::text, 'null')
+          end,
+          case
+            when ("old"."external_id")::text is distinct from ("new"."external_id")::text then '"external_id":' || coalesce(to_json("old"."external_id")::text, 'null')
+          end,
+          case
+            when ("old"."hours")::text is distinct from ("new"."hours")::text then '"hours":' || coalesce(to_json("old"."hours")::text, 'null')
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous",
       '"' || "new"."version" || '-' || to_hex("new"."stamp") || '-' || (
         select
           md5(
@@ -3476,96 +3465,60 @@ with
               "new"."version" as "version"
           ) as fields
       ) as "resource",
-      changed_fields (
-        case
-          when new.is_available then (
-            select
-              to_json(fields)
-            from
-              (
-                select
-                  "old"."item_id" as "item_id",
-                  "old"."category_id" as "category_id",
-                  "old"."menu_id" as "menu_id",
-                  "old"."name" as "name",
-                  "old"."description" as "description",
-                  "old"."price" as "price",
-                  "old"."photo_url" as "photo_url",
-                  "old"."allergens" as "allergens",
-                  "old"."dietary_tags" as "dietary_tags",
-                  "old"."modifier_groups" as "modifier_groups",
-                  "old"."is_available" as "is_available",
-                  "old"."sort_order" as "sort_order",
-                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                  "old"."external_id" as "external_id",
-                  "old"."hours" as "hours",
-                  to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                  "old"."version" as "version"
-              ) as fields
-          )
-          else (
-            select
-              to_json(fields)
-            from
-              (
-                select
-                  "old"."item_id" as "item_id",
-                  "old"."category_id" as "category_id",
-                  "old"."menu_id" as "menu_id",
-                  "old"."name" as "name",
-                  "old"."description" as "description",
-                  "old"."price" as "price",
-                  "old"."photo_url" as "photo_url",
-                  "old"."allergens" as "allergens",
-                  "old"."dietary_tags" as "dietary_tags",
-                  "old"."modifier_groups" as "modifier_groups",
-                  (
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when (
+              case
+                when new.is_available then old.is_available
+                else (
+                  "old"."is_available"
+                  or coalesce("old"."unavailable_until" <= now(), false)
+                )
+              end
+            )::text is distinct from ("new"."is_available")::text then '"is_available":' || coalesce(
+              to_json(
+                case
+                  when new.is_available then old.is_available
+                  else (
                     "old"."is_available"
                     or coalesce("old"."unavailable_until" <= now(), false)
-                  ) as "is_available",
-                  "old"."sort_order" as "sort_order",
-                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                  "old"."external_id" as "external_id",
-                  "old"."hours" as "hours",
-                  to_char(
-                    case
+                  )
+                end
+              )::text,
+              'null'
+            )
+          end,
+          case
+            when (
+              to_char(
+                case
+                  when new.is_available then old.unavailable_until
+                  else case
+                    when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                  end
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              )
+            )::text is distinct from (to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text then '"unavailable_until":' || coalesce(
+              to_json(
+                to_char(
+                  case
+                    when new.is_available then old.unavailable_until
+                    else case
                       when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
-                    end at time zone 'UTC',
-                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-                  ) as "unavailable_until",
-                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                  "old"."version" as "version"
-              ) as fields
-          )
-        end,
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "new"."item_id" as "item_id",
-                "new"."category_id" as "category_id",
-                "new"."menu_id" as "menu_id",
-                "new"."name" as "name",
-                "new"."description" as "description",
-                "new"."price" as "price",
-                "new"."photo_url" as "photo_url",
-                "new"."allergens" as "allergens",
-                "new"."dietary_tags" as "dietary_tags",
-                "new"."modifier_groups" as "modifier_groups",
-                "new"."is_available" as "is_available",
-                "new"."sort_order" as "sort_order",
-                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                "new"."external_id" as "external_id",
-                "new"."hours" as "hours",
-                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "new"."version" as "version"
-            ) as fields
-        )
-      ) as "previous"
+                    end
+                  end at time zone 'UTC',
+                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                )
+              )::text,
+              'null'
+            )
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous"
   ),
   recorded as (
     insert into
@@ -3797,7 +3750,8 @@ with
       wanted
       join "item" using (external_id)
     where
-      "item"."menu_id" = $7::bigint
+      wanted.external_id is not null
+      and "item"."menu_id" = $7::bigint
       and "item"."account_id" = $8::bigint
     limit
       1001
@@ -3836,114 +3790,123 @@ with
       "item"."item_id"
     for no key update
   ),
-  found as (
+  matched as (
     select
+      locked.*,
       wanted.place,
-      min(wanted.place) over (
-        partition by
-          "locked"."item_id"
-      ) as first_place,
-      "locked"."item_id" as id,
-      locked.account_id,
-      locked.external_id,
       wanted.is_available as wants_available,
-      case
-        when wanted.is_available then null
-        when wanted.restores then returned.until
-        when wanted.has_plan then wanted.unavailable_until
-        else case
-          when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
-        end
-      end as wants_until,
-      (
-        wanted.is_available,
-        case
-          when wanted.is_available then null
-          when wanted.restores then returned.until
-          when wanted.has_plan then wanted.unavailable_until
-          else case
-            when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
-          end
-        end
-      ) is distinct from (
-        (
-          "locked"."is_available"
-          or coalesce("locked"."unavailable_until" <= now(), false)
-        ),
-        case
-          when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
-        end
-      ) as differs,
-      (
-        select
-          to_json(fields)
-        from
-          (
-            select
-              "locked"."item_id" as "item_id",
-              "locked"."category_id" as "category_id",
-              "locked"."menu_id" as "menu_id",
-              "locked"."name" as "name",
-              "locked"."description" as "description",
-              "locked"."price" as "price",
-              "locked"."photo_url" as "photo_url",
-              "locked"."allergens" as "allergens",
-              "locked"."dietary_tags" as "dietary_tags",
-              "locked"."modifier_groups" as "modifier_groups",
-              (
-                "locked"."is_available"
-                or coalesce("locked"."unavailable_until" <= now(), false)
-              ) as "is_available",
-              "locked"."sort_order" as "sort_order",
-              to_char("locked"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-              "locked"."external_id" as "external_id",
-              "locked"."hours" as "hours",
-              to_char(
-                case
-                  when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
-                end at time zone 'UTC',
-                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-              ) as "unavailable_until",
-              to_char(
-                case
-                  when not (
-                    "locked"."is_available"
-                    or coalesce("locked"."unavailable_until" <= now(), false)
-                  ) then "locked"."unavailable_since"
-                end at time zone 'UTC',
-                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-              ) as "unavailable_since",
-              case
-                when not (
-                  "locked"."is_available"
-                  or coalesce("locked"."unavailable_until" <= now(), false)
-                ) then "locked"."unavailable_by"
-              end as "unavailable_by",
-              to_char("locked"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-              "locked"."version" as "version"
-          ) as fields
-      ) as shown
+      wanted.unavailable_until as wanted_until,
+      wanted.has_plan,
+      wanted.restores
     from
       wanted
-      join (
-        select
-          place,
-          "locked"."item_id" as id
-        from
-          wanted
-          join locked on "locked"."item_id" = wanted.id
-        union all
-        select
-          place,
-          "locked"."item_id" as id
-        from
-          wanted
-          join locked on locked.external_id = wanted.external_id
-      ) as match using (place)
-      join locked on "locked"."item_id" = match.id
-      left join unnest($10::bigint[], $11::timestamptz[]) as returned (id, until) on returned.id = "locked"."item_id"
+      join locked on "locked"."item_id" = wanted.id
+    union all
+    select
+      locked.*,
+      wanted.place,
+      wanted.is_available as wants_available,
+      wanted.unavailable_until as wanted_until,
+      wanted.has_plan,
+      wanted.restores
+    from
+      wanted
+      join locked on locked.external_id = wanted.external_id
     where
-      not wanted.restores
+      wanted.external_id is not null
+  ),
+  found as (
+    select
+      place,
+      min(place) over (
+        partition by
+          "matched"."item_id"
+      ) as first_place,
+      "matched"."item_id" as id,
+      account_id,
+      external_id,
+      wants_available,
+      wants_until,
+      differs,
+      case
+        when not differs then (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "matched"."item_id" as "item_id",
+                "matched"."category_id" as "category_id",
+                "matched"."menu_id" as "menu_id",
+                "matched"."name" as "name",
+                "matched"."description" as "description",
+                "matched"."price" as "price",
+                "matched"."photo_url" as "photo_url",
+                "matched"."allergens" as "allergens",
+                "matched"."dietary_tags" as "dietary_tags",
+                "matched"."modifier_groups" as "modifier_groups",
+                (
+                  "matched"."is_available"
+                  or coalesce("matched"."unavailable_until" <= now(), false)
+                ) as "is_available",
+                "matched"."sort_order" as "sort_order",
+                to_char("matched"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                "matched"."external_id" as "external_id",
+                "matched"."hours" as "hours",
+                to_char(
+                  case
+                    when not coalesce("matched"."unavailable_until" <= now(), false) then "matched"."unavailable_until"
+                  end at time zone 'UTC',
+                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                ) as "unavailable_until",
+                to_char(
+                  case
+                    when not (
+                      "matched"."is_available"
+                      or coalesce("matched"."unavailable_until" <= now(), false)
+                    ) then "matched"."unavailable_since"
+                  end at time zone 'UTC',
+                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                ) as "unavailable_since",
+                case
+                  when not (
+                    "matched"."is_available"
+                    or coalesce("matched"."unavailable_until" <= now(), false)
+                  ) then "matched"."unavailable_by"
+                end as "unavailable_by",
+                to_char("matched"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "matched"."version" as "version"
+            ) as fields
+        )
+      end as shown
+    from
+      matched
+      left join unnest($10::bigint[], $11::timestamptz[]) as returned (id, until) on returned.id = "matched"."item_id"
+      cross join lateral (
+        select
+          case
+            when wants_available then null
+            when restores then returned.until
+            when has_plan then wanted_until
+            else case
+              when not coalesce("matched"."unavailable_until" <= now(), false) then "matched"."unavailable_until"
+            end
+          end as wants_until
+      ) as plan
+      cross join lateral (
+        select
+          (wants_available, wants_until) is distinct from (
+            (
+              "matched"."is_available"
+              or coalesce("matched"."unavailable_until" <= now(), false)
+            ),
+            case
+              when not coalesce("matched"."unavailable_until" <= now(), false) then "matched"."unavailable_until"
+            end
+          ) as differs
+      ) as comparison
+    where
+      not restores
       or returned.id is not null
   ),
   changed as (
@@ -4051,96 +4014,60 @@ with
               "new"."version" as "version"
           ) as fields
       ) as "resource",
-      changed_fields (
-        case
-          when new.is_available then (
-            select
-              to_json(fields)
-            from
-              (
-                select
-                  "old"."item_id" as "item_id",
-                  "old"."category_id" as "category_id",
-                  "old"."menu_id" as "menu_id",
-                  "old"."name" as "name",
-                  "old"."description" as "description",
-                  "old"."price" as "price",
-                  "old"."photo_url" as "photo_url",
-                  "old"."allergens" as "allergens",
-                  "old"."dietary_tags" as "dietary_tags",
-                  "old"."modifier_groups" as "modifier_groups",
-                  "old"."is_available" as "is_available",
-                  "old"."sort_order" as "sort_order",
-                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                  "old"."external_id" as "external_id",
-                  "old"."hours" as "hours",
-                  to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                  "old"."version" as "version"
-              ) as fields
-          )
-          else (
-            select
-              to_json(fields)
-            from
-              (
-                select
-                  "old"."item_id" as "item_id",
-                  "old"."category_id" as "category_id",
-                  "old"."menu_id" as "menu_id",
-                  "old"."name" as "name",
-                  "old"."description" as "description",
-                  "old"."price" as "price",
-                  "old"."photo_url" as "photo_url",
-                  "old"."allergens" as "allergens",
-                  "old"."dietary_tags" as "dietary_tags",
-                  "old"."modifier_groups" as "modifier_groups",
-                  (
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when (
+              case
+                when new.is_available then old.is_available
+                else (
+                  "old"."is_available"
+                  or coalesce("old"."unavailable_until" <= now(), false)
+                )
+              end
+            )::text is distinct from ("new"."is_available")::text then '"is_available":' || coalesce(
+              to_json(
+                case
+                  when new.is_available then old.is_available
+                  else (
                     "old"."is_available"
                     or coalesce("old"."unavailable_until" <= now(), false)
-                  ) as "is_available",
-                  "old"."sort_order" as "sort_order",
-                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                  "old"."external_id" as "external_id",
-                  "old"."hours" as "hours",
-                  to_char(
-                    case
+                  )
+                end
+              )::text,
+              'null'
+            )
+          end,
+          case
+            when (
+              to_char(
+                case
+                  when new.is_available then old.unavailable_until
+                  else case
+                    when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                  end
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              )
+            )::text is distinct from (to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text then '"unavailable_until":' || coalesce(
+              to_json(
+                to_char(
+                  case
+                    when new.is_available then old.unavailable_until
+                    else case
                       when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
-                    end at time zone 'UTC',
-                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-                  ) as "unavailable_until",
-                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                  "old"."version" as "version"
-              ) as fields
-          )
-        end,
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "new"."item_id" as "item_id",
-                "new"."category_id" as "category_id",
-                "new"."menu_id" as "menu_id",
-                "new"."name" as "name",
-                "new"."description" as "description",
-                "new"."price" as "price",
-                "new"."photo_url" as "photo_url",
-                "new"."allergens" as "allergens",
-                "new"."dietary_tags" as "dietary_tags",
-                "new"."modifier_groups" as "modifier_groups",
-                "new"."is_available" as "is_available",
-                "new"."sort_order" as "sort_order",
-                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                "new"."external_id" as "external_id",
-                "new"."hours" as "hours",
-                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "new"."version" as "version"
-            ) as fields
-        )
-      ) as "previous",
+                    end
+                  end at time zone 'UTC',
+                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                )
+              )::text,
+              'null'
+            )
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous",
       "item"."item_id" as "id"
   ),
   recorded as (
@@ -4384,7 +4311,8 @@ with
       wanted
       join "item" using (external_id)
     where
-      "item"."location_id" = any ($7::bigint[])
+      wanted.external_id is not null
+      and "item"."location_id" = any ($7::bigint[])
       and "item"."account_id" = $8::bigint
     limit
       1001
@@ -4423,114 +4351,123 @@ with
       "item"."item_id"
     for no key update
   ),
-  found as (
+  matched as (
     select
+      locked.*,
       wanted.place,
-      min(wanted.place) over (
-        partition by
-          "locked"."item_id"
-      ) as first_place,
-      "locked"."item_id" as id,
-      locked.account_id,
-      locked.external_id,
       wanted.is_available as wants_available,
-      case
-        when wanted.is_available then null
-        when wanted.restores then returned.until
-        when wanted.has_plan then wanted.unavailable_until
-        else case
-          when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
-        end
-      end as wants_until,
-      (
-        wanted.is_available,
-        case
-          when wanted.is_available then null
-          when wanted.restores then returned.until
-          when wanted.has_plan then wanted.unavailable_until
-          else case
-            when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
-          end
-        end
-      ) is distinct from (
-        (
-          "locked"."is_available"
-          or coalesce("locked"."unavailable_until" <= now(), false)
-        ),
-        case
-          when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
-        end
-      ) as differs,
-      (
-        select
-          to_json(fields)
-        from
-          (
-            select
-              "locked"."item_id" as "item_id",
-              "locked"."category_id" as "category_id",
-              "locked"."menu_id" as "menu_id",
-              "locked"."name" as "name",
-              "locked"."description" as "description",
-              "locked"."price" as "price",
-              "locked"."photo_url" as "photo_url",
-              "locked"."allergens" as "allergens",
-              "locked"."dietary_tags" as "dietary_tags",
-              "locked"."modifier_groups" as "modifier_groups",
-              (
-                "locked"."is_available"
-                or coalesce("locked"."unavailable_until" <= now(), false)
-              ) as "is_available",
-              "locked"."sort_order" as "sort_order",
-              to_char("locked"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-              "locked"."external_id" as "external_id",
-              "locked"."hours" as "hours",
-              to_char(
-                case
-                  when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
-                end at time zone 'UTC',
-                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-              ) as "unavailable_until",
-              to_char(
-                case
-                  when not (
-                    "locked"."is_available"
-                    or coalesce("locked"."unavailable_until" <= now(), false)
-                  ) then "locked"."unavailable_since"
-                end at time zone 'UTC',
-                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-              ) as "unavailable_since",
-              case
-                when not (
-                  "locked"."is_available"
-                  or coalesce("locked"."unavailable_until" <= now(), false)
-                ) then "locked"."unavailable_by"
-              end as "unavailable_by",
-              to_char("locked"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-              "locked"."version" as "version"
-          ) as fields
-      ) as shown
+      wanted.unavailable_until as wanted_until,
+      wanted.has_plan,
+      wanted.restores
     from
       wanted
-      join (
-        select
-          place,
-          "locked"."item_id" as id
-        from
-          wanted
-          join locked on "locked"."item_id" = wanted.id
-        union all
-        select
-          place,
-          "locked"."item_id" as id
-        from
-          wanted
-          join locked on locked.external_id = wanted.external_id
-      ) as match using (place)
-      join locked on "locked"."item_id" = match.id
-      left join unnest($10::bigint[], $11::timestamptz[]) as returned (id, until) on returned.id = "locked"."item_id"
+      join locked on "locked"."item_id" = wanted.id
+    union all
+    select
+      locked.*,
+      wanted.place,
+      wanted.is_available as wants_available,
+      wanted.unavailable_until as wanted_until,
+      wanted.has_plan,
+      wanted.restores
+    from
+      wanted
+      join locked on locked.external_id = wanted.external_id
     where
-      not wanted.restores
+      wanted.external_id is not null
+  ),
+  found as (
+    select
+      place,
+      min(place) over (
+        partition by
+          "matched"."item_id"
+      ) as first_place,
+      "matched"."item_id" as id,
+      account_id,
+      external_id,
+      wants_available,
+      wants_until,
+      differs,
+      case
+        when not differs then (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "matched"."item_id" as "item_id",
+                "matched"."category_id" as "category_id",
+                "matched"."menu_id" as "menu_id",
+                "matched"."name" as "name",
+                "matched"."description" as "description",
+                "matched"."price" as "price",
+                "matched"."photo_url" as "photo_url",
+                "matched"."allergens" as "allergens",
+                "matched"."dietary_tags" as "dietary_tags",
+                "matched"."modifier_groups" as "modifier_groups",
+                (
+                  "matched"."is_available"
+                  or coalesce("matched"."unavailable_until" <= now(), false)
+                ) as "is_available",
+                "matched"."sort_order" as "sort_order",
+                to_char("matched"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                "matched"."external_id" as "external_id",
+                "matched"."hours" as "hours",
+                to_char(
+                  case
+                    when not coalesce("matched"."unavailable_until" <= now(), false) then "matched"."unavailable_until"
+                  end at time zone 'UTC',
+                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                ) as "unavailable_until",
+                to_char(
+                  case
+                    when not (
+                      "matched"."is_available"
+                      or coalesce("matched"."unavailable_until" <= now(), false)
+                    ) then "matched"."unavailable_since"
+                  end at time zone 'UTC',
+                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                ) as "unavailable_since",
+                case
+                  when not (
+                    "matched"."is_available"
+                    or coalesce("matched"."unavailable_until" <= now(), false)
+                  ) then "matched"."unavailable_by"
+                end as "unavailable_by",
+                to_char("matched"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "matched"."version" as "version"
+            ) as fields
+        )
+      end as shown
+    from
+      matched
+      left join unnest($10::bigint[], $11::timestamptz[]) as returned (id, until) on returned.id = "matched"."item_id"
+      cross join lateral (
+        select
+          case
+            when wants_available then null
+            when restores then returned.until
+            when has_plan then wanted_until
+            else case
+              when not coalesce("matched"."unavailable_until" <= now(), false) then "matched"."unavailable_until"
+            end
+          end as wants_until
+      ) as plan
+      cross join lateral (
+        select
+          (wants_available, wants_until) is distinct from (
+            (
+              "matched"."is_available"
+              or coalesce("matched"."unavailable_until" <= now(), false)
+            ),
+            case
+              when not coalesce("matched"."unavailable_until" <= now(), false) then "matched"."unavailable_until"
+            end
+          ) as differs
+      ) as comparison
+    where
+      not restores
       or returned.id is not null
   ),
   changed as (
@@ -4638,96 +4575,60 @@ with
               "new"."version" as "version"
           ) as fields
       ) as "resource",
-      changed_fields (
-        case
-          when new.is_available then (
-            select
-              to_json(fields)
-            from
-              (
-                select
-                  "old"."item_id" as "item_id",
-                  "old"."category_id" as "category_id",
-                  "old"."menu_id" as "menu_id",
-                  "old"."name" as "name",
-                  "old"."description" as "description",
-                  "old"."price" as "price",
-                  "old"."photo_url" as "photo_url",
-                  "old"."allergens" as "allergens",
-                  "old"."dietary_tags" as "dietary_tags",
-                  "old"."modifier_groups" as "modifier_groups",
-                  "old"."is_available" as "is_available",
-                  "old"."sort_order" as "sort_order",
-                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                  "old"."external_id" as "external_id",
-                  "old"."hours" as "hours",
-                  to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                  "old"."version" as "version"
-              ) as fields
-          )
-          else (
-            select
-              to_json(fields)
-            from
-              (
-                select
-                  "old"."item_id" as "item_id",
-                  "old"."category_id" as "category_id",
-                  "old"."menu_id" as "menu_id",
-                  "old"."name" as "name",
-                  "old"."description" as "description",
-                  "old"."price" as "price",
-                  "old"."photo_url" as "photo_url",
-                  "old"."allergens" as "allergens",
-                  "old"."dietary_tags" as "dietary_tags",
-                  "old"."modifier_groups" as "modifier_groups",
-                  (
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when (
+              case
+                when new.is_available then old.is_available
+                else (
+                  "old"."is_available"
+                  or coalesce("old"."unavailable_until" <= now(), false)
+                )
+              end
+            )::text is distinct from ("new"."is_available")::text then '"is_available":' || coalesce(
+              to_json(
+                case
+                  when new.is_available then old.is_available
+                  else (
                     "old"."is_available"
                     or coalesce("old"."unavailable_until" <= now(), false)
-                  ) as "is_available",
-                  "old"."sort_order" as "sort_order",
-                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                  "old"."external_id" as "external_id",
-                  "old"."hours" as "hours",
-                  to_char(
-                    case
+                  )
+                end
+              )::text,
+              'null'
+            )
+          end,
+          case
+            when (
+              to_char(
+                case
+                  when new.is_available then old.unavailable_until
+                  else case
+                    when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                  end
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              )
+            )::text is distinct from (to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text then '"unavailable_until":' || coalesce(
+              to_json(
+                to_char(
+                  case
+                    when new.is_available then old.unavailable_until
+                    else case
                       when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
-                    end at time zone 'UTC',
-                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-                  ) as "unavailable_until",
-                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                  "old"."version" as "version"
-              ) as fields
-          )
-        end,
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "new"."item_id" as "item_id",
-                "new"."category_id" as "category_id",
-                "new"."menu_id" as "menu_id",
-                "new"."name" as "name",
-                "new"."description" as "description",
-                "new"."price" as "price",
-                "new"."photo_url" as "photo_url",
-                "new"."allergens" as "allergens",
-                "new"."dietary_tags" as "dietary_tags",
-                "new"."modifier_groups" as "modifier_groups",
-                "new"."is_available" as "is_available",
-                "new"."sort_order" as "sort_order",
-                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                "new"."external_id" as "external_id",
-                "new"."hours" as "hours",
-                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "new"."version" as "version"
-            ) as fields
-        )
-      ) as "previous",
+                    end
+                  end at time zone 'UTC',
+                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                )
+              )::text,
+              'null'
+            )
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous",
       "item"."item_id" as "id"
   ),
   recorded as (
@@ -6188,96 +6089,99 @@ with
               "new"."version" as "version"
           ) as fields
       ) as "resource",
-      changed_fields (
-        case
-          when new.is_available then (
-            select
-              to_json(fields)
-            from
-              (
-                select
-                  "old"."item_id" as "item_id",
-                  "old"."category_id" as "category_id",
-                  "old"."menu_id" as "menu_id",
-                  "old"."name" as "name",
-                  "old"."description" as "description",
-                  "old"."price" as "price",
-                  "old"."photo_url" as "photo_url",
-                  "old"."allergens" as "allergens",
-                  "old"."dietary_tags" as "dietary_tags",
-                  "old"."modifier_groups" as "modifier_groups",
-                  "old"."is_available" as "is_available",
-                  "old"."sort_order" as "sort_order",
-                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                  "old"."external_id" as "external_id",
-                  "old"."hours" as "hours",
-                  to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                  "old"."version" as "version"
-              ) as fields
-          )
-          else (
-            select
-              to_json(fields)
-            from
-              (
-                select
-                  "old"."item_id" as "item_id",
-                  "old"."category_id" as "category_id",
-                  "old"."menu_id" as "menu_id",
-                  "old"."name" as "name",
-                  "old"."description" as "description",
-                  "old"."price" as "price",
-                  "old"."photo_url" as "photo_url",
-                  "old"."allergens" as "allergens",
-                  "old"."dietary_tags" as "dietary_tags",
-                  "old"."modifier_groups" as "modifier_groups",
-                  (
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when ("old"."item_id")::text is distinct from ("new"."item_id")::text then '"item_id":' || coalesce(to_json("old"."item_id")::text, 'null')
+          end,
+          case
+            when ("old"."category_id")::text is distinct from ("new"."category_id")::text then '"category_id":' || coalesce(to_json("old"."category_id")::text, 'null')
+          end,
+          case
+            when ("old"."menu_id")::text is distinct from ("new"."menu_id")::text then '"menu_id":' || coalesce(to_json("old"."menu_id")::text, 'null')
+          end,
+          case
+            when ("old"."name")::text is distinct from ("new"."name")::text then '"name":' || coalesce(to_json("old"."name")::text, 'null')
+          end,
+          case
+            when ("old"."description")::text is distinct from ("new"."description")::text then '"description":' || coalesce(to_json("old"."description")::text, 'null')
+          end,
+          case
+            when ("old"."price")::text is distinct from ("new"."price")::text then '"price":' || coalesce(to_json("old"."price")::text, 'null')
+          end,
+          case
+            when ("old"."photo_url")::text is distinct from ("new"."photo_url")::text then '"photo_url":' || coalesce(to_json("old"."photo_url")::text, 'null')
+          end,
+          case
+            when ("old"."allergens")::text is distinct from ("new"."allergens")::text then '"allergens":' || coalesce(to_json("old"."allergens")::text, 'null')
+          end,
+          case
+            when ("old"."dietary_tags")::text is distinct from ("new"."dietary_tags")::text then '"dietary_tags":' || coalesce(to_json("old"."dietary_tags")::text, 'null')
+          end,
+          case
+            when ("old"."modifier_groups")::text is distinct from ("new"."modifier_groups")::text then '"modifier_groups":' || coalesce(to_json("old"."modifier_groups")::text, 'null')
+          end,
+          case
+            when (
+              case
+                when new.is_available then old.is_available
+                else (
+                  "old"."is_available"
+                  or coalesce("old"."unavailable_until" <= now(), false)
+                )
+              end
+            )::text is distinct from ("new"."is_available")::text then '"is_available":' || coalesce(
+              to_json(
+                case
+                  when new.is_available then old.is_available
+                  else (
                     "old"."is_available"
                     or coalesce("old"."unavailable_until" <= now(), false)
-                  ) as "is_available",
-                  "old"."sort_order" as "sort_order",
-                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                  "old"."external_id" as "external_id",
-                  "old"."hours" as "hours",
-                  to_char(
-                    case
+                  )
+                end
+              )::text,
+              'null'
+            )
+          end,
+          case
+            when ("old"."sort_order")::text is distinct from ("new"."sort_order")::text then '"sort_order":' || coalesce(to_json("old"."sort_order")::text, 'null')
+          end,
+          case
+            when ("old"."external_id")::text is distinct from ("new"."external_id")::text then '"external_id":' || coalesce(to_json("old"."external_id")::text, 'null')
+          end,
+          case
+            when ("old"."hours")::text is distinct from ("new"."hours")::text then '"hours":' || coalesce(to_json("old"."hours")::text, 'null')
+          end,
+          case
+            when (
+              to_char(
+                case
+                  when new.is_available then old.unavailable_until
+                  else case
+                    when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                  end
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              )
+            )::text is distinct from (to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text then '"unavailable_until":' || coalesce(
+              to_json(
+                to_char(
+                  case
+                    when new.is_available then old.unavailable_until
+                    else case
                       when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
-                    end at time zone 'UTC',
-                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-                  ) as "unavailable_until",
-                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                  "old"."version" as "version"
-              ) as fields
-          )
-        end,
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "new"."item_id" as "item_id",
-                "new"."category_id" as "category_id",
-                "new"."menu_id" as "menu_id",
-                "new"."name" as "name",
-                "new"."description" as "description",
-                "new"."price" as "price",
-                "new"."photo_url" as "photo_url",
-                "new"."allergens" as "allergens",
-                "new"."dietary_tags" as "dietary_tags",
-                "new"."modifier_groups" as "modifier_groups",
-                "new"."is_available" as "is_available",
-                "new"."sort_order" as "sort_order",
-                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                "new"."external_id" as "external_id",
-                "new"."hours" as "hours",
-                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "new"."version" as "version"
-            ) as fields
-        )
-      ) as "previous",
+                    end
+                  end at time zone 'UTC',
+                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                )
+              )::text,
+              'null'
+            )
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous",
       '"' || "new"."version" || '-' || to_hex("new"."stamp") || case
         when coalesce("new"."unavailable_until" <= now(), false) then '-restored'
         else ''
@@ -7046,46 +6950,36 @@ with
               "new"."version" as "version"
           ) as fields
       ) as "resource",
-      changed_fields (
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "old"."location_id" as "location_id",
-                "old"."name" as "name",
-                "old"."address" as "address",
-                "old"."phone" as "phone",
-                "old"."timezone" as "timezone",
-                "old"."currency" as "currency",
-                "old"."external_id" as "external_id",
-                "old"."hours" as "hours",
-                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "old"."version" as "version"
-            ) as fields
-        ),
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "new"."location_id" as "location_id",
-                "new"."name" as "name",
-                "new"."address" as "address",
-                "new"."phone" as "phone",
-                "new"."timezone" as "timezone",
-                "new"."currency" as "currency",
-                "new"."external_id" as "external_id",
-                "new"."hours" as "hours",
-                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "new"."version" as "version"
-            ) as fields
-        )
-      ) as "previous",
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when ("old"."location_id")::text is distinct from ("new"."location_id")::text then '"location_id":' || coalesce(to_json("old"."location_id")::text, 'null')
+          end,
+          case
+            when ("old"."name")::text is distinct from ("new"."name")::text then '"name":' || coalesce(to_json("old"."name")::text, 'null')
+          end,
+          case
+            when ("old"."address")::text is distinct from ("new"."address")::text then '"address":' || coalesce(to_json("old"."address")::text, 'null')
+          end,
+          case
+            when ("old"."phone")::text is distinct from ("new"."phone")::text then '"phone":' || coalesce(to_json("old"."phone")::text, 'null')
+          end,
+          case
+            when ("old"."timezone")::text is distinct from ("new"."timezone")::text then '"timezone":' || coalesce(to_json("old"."timezone")::text, 'null')
+          end,
+          case
+            when ("old"."currency")::text is distinct from ("new"."currency")::text then '"currency":' || coalesce(to_json("old"."currency")::text, 'null')
+          end,
+          case
+            when ("old"."external_id")::text is distinct from ("new"."external_id")::text then '"external_id":' || coalesce(to_json("old"."external_id")::text, 'null')
+          end,
+          case
+            when ("old"."hours")::text is distinct from ("new"."hours")::text then '"hours":' || coalesce(to_json("old"."hours")::text, 'null')
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous",
       '"' || "new"."version" || '-' || to_hex("new"."stamp") || '"' as "etag"
   ),
   recorded as (
@@ -9529,60 +9423,60 @@ with
               "new"."version" as "version"
           ) as fields
       ) as "resource",
-      changed_fields (
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "old"."item_id" as "item_id",
-                "old"."category_id" as "category_id",
-                "old"."menu_id" as "menu_id",
-                "old"."name" as "name",
-                "old"."description" as "description",
-                "old"."price" as "price",
-                "old"."photo_url" as "photo_url",
-                "old"."allergens" as "allergens",
-                "old"."dietary_tags" as "dietary_tags",
-                "old"."modifier_groups" as "modifier_groups",
-                "old"."is_available" as "is_available",
-                "old"."sort_order" as "sort_order",
-                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                "old"."external_id" as "external_id",
-                "old"."hours" as "hours",
-                to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "old"."version" as "version"
-            ) as fields
-        ),
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "new"."item_id" as "item_id",
-                "new"."category_id" as "category_id",
-                "new"."menu_id" as "menu_id",
-                "new"."name" as "name",
-                "new"."description" as "description",
-                "new"."price" as "price",
-                "new"."photo_url" as "photo_url",
-                "new"."allergens" as "allergens",
-                "new"."dietary_tags" as "dietary_tags",
-                "new"."modifier_groups" as "modifier_groups",
-                "new"."is_available" as "is_available",
-                "new"."sort_order" as "sort_order",
-                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                "new"."external_id" as "external_id",
-                "new"."hours" as "hours",
-                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "new"."version" as "version"
-            ) as fields
-        )
-      ) as "previous",
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when ("old"."item_id")::text is distinct from ("new"."item_id")::text then '"item_id":' || coalesce(to_json("old"."item_id")::text, 'null')
+          end,
+          case
+            when ("old"."category_id")::text is distinct from ("new"."category_id")::text then '"category_id":' || coalesce(to_json("old"."category_id")::text, 'null')
+          end,
+          case
+            when ("old"."menu_id")::text is distinct from ("new"."menu_id")::text then '"menu_id":' || coalesce(to_json("old"."menu_id")::text, 'null')
+          end,
+          case
+            when ("old"."name")::text is distinct from ("new"."name")::text then '"name":' || coalesce(to_json("old"."name")::text, 'null')
+          end,
+          case
+            when ("old"."description")::text is distinct from ("new"."description")::text then '"description":' || coalesce(to_json("old"."description")::text, 'null')
+          end,
+          case
+            when ("old"."price")::text is distinct from ("new"."price")::text then '"price":' || coalesce(to_json("old"."price")::text, 'null')
+          end,
+          case
+            when ("old"."photo_url")::text is distinct from ("new"."photo_url")::text then '"photo_url":' || coalesce(to_json("old"."photo_url")::text, 'null')
+          end,
+          case
+            when ("old"."allergens")::text is distinct from ("new"."allergens")::text then '"allergens":' || coalesce(to_json("old"."allergens")::text, 'null')
+          end,
+          case
+            when ("old"."dietary_tags")::text is distinct from ("new"."dietary_tags")::text then '"dietary_tags":' || coalesce(to_json("old"."dietary_tags")::text, 'null')
+          end,
+          case
+            when ("old"."modifier_groups")::text is distinct from ("new"."modifier_groups")::text then '"modifier_groups":' || coalesce(to_json("old"."modifier_groups")::text, 'null')
+          end,
+          case
+            when ("old"."is_available")::text is distinct from ("new"."is_available")::text then '"is_available":' || coalesce(to_json("old"."is_available")::text, 'null')
+          end,
+          case
+            when ("old"."sort_order")::text is distinct from ("new"."sort_order")::text then '"sort_order":' || coalesce(to_json("old"."sort_order")::text, 'null')
+          end,
+          case
+            when ("old"."external_id")::text is distinct from ("new"."external_id")::text then '"external_id":' || coalesce(to_json("old"."external_id")::text, 'null')
+          end,
+          case
+            when ("old"."hours")::text is distinct from ("new"."hours")::text then '"hours":' || coalesce(to_json("old"."hours")::text, 'null')
+          end,
+          case
+            when (to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text is distinct from (to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text then '"unavailable_until":' || coalesce(
+              to_json(to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text,
+              'null'
+            )
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous",
       "item"."item_id" as "id"
   ),
   recorded as (
@@ -9693,44 +9587,33 @@ with
               "new"."version" as "version"
           ) as fields
       ) as "resource",
-      changed_fields (
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "old"."category_id" as "category_id",
-                "old"."menu_id" as "menu_id",
-                "old"."name" as "name",
-                "old"."description" as "description",
-                "old"."sort_order" as "sort_order",
-                "old"."external_id" as "external_id",
-                "old"."hours" as "hours",
-                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "old"."version" as "version"
-            ) as fields
-        ),
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "new"."category_id" as "category_id",
-                "new"."menu_id" as "menu_id",
-                "new"."name" as "name",
-                "new"."description" as "description",
-                "new"."sort_order" as "sort_order",
-                "new"."external_id" as "external_id",
-                "new"."hours" as "hours",
-                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "new"."version" as "version"
-            ) as fields
-        )
-      ) as "previous",
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when ("old"."category_id")::text is distinct from ("new"."category_id")::text then '"category_id":' || coalesce(to_json("old"."category_id")::text, 'null')
+          end,
+          case
+            when ("old"."menu_id")::text is distinct from ("new"."menu_id")::text then '"menu_id":' || coalesce(to_json("old"."menu_id")::text, 'null')
+          end,
+          case
+            when ("old"."name")::text is distinct from ("new"."name")::text then '"name":' || coalesce(to_json("old"."name")::text, 'null')
+          end,
+          case
+            when ("old"."description")::text is distinct from ("new"."description")::text then '"description":' || coalesce(to_json("old"."description")::text, 'null')
+          end,
+          case
+            when ("old"."sort_order")::text is distinct from ("new"."sort_order")::text then '"sort_order":' || coalesce(to_json("old"."sort_order")::text, 'null')
+          end,
+          case
+            when ("old"."external_id")::text is distinct from ("new"."external_id")::text then '"external_id":' || coalesce(to_json("old"."external_id")::text, 'null')
+          end,
+          case
+            when ("old"."hours")::text is distinct from ("new"."hours")::text then '"hours":' || coalesce(to_json("old"."hours")::text, 'null')
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous",
       "category"."category_id" as "id"
   ),
   recorded as (
@@ -9846,48 +9729,39 @@ with
               "new"."version" as "version"
           ) as fields
       ) as "resource",
-      changed_fields (
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "old"."modifier_group_id" as "modifier_group_id",
-                "old"."location_id" as "location_id",
-                "old"."name" as "name",
-                "old"."description" as "description",
-                "old"."min_selections" as "min_selections",
-                "old"."max_selections" as "max_selections",
-                "old"."max_per_modifier" as "max_per_modifier",
-                "old"."free_selections" as "free_selections",
-                "old"."external_id" as "external_id",
-                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "old"."version" as "version"
-            ) as fields
-        ),
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "new"."modifier_group_id" as "modifier_group_id",
-                "new"."location_id" as "location_id",
-                "new"."name" as "name",
-                "new"."description" as "description",
-                "new"."min_selections" as "min_selections",
-                "new"."max_selections" as "max_selections",
-                "new"."max_per_modifier" as "max_per_modifier",
-                "new"."free_selections" as "free_selections",
-                "new"."external_id" as "external_id",
-                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "new"."version" as "version"
-            ) as fields
-        )
-      ) as "previous",
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when ("old"."modifier_group_id")::text is distinct from ("new"."modifier_group_id")::text then '"modifier_group_id":' || coalesce(to_json("old"."modifier_group_id")::text, 'null')
+          end,
+          case
+            when ("old"."location_id")::text is distinct from ("new"."location_id")::text then '"location_id":' || coalesce(to_json("old"."location_id")::text, 'null')
+          end,
+          case
+            when ("old"."name")::text is distinct from ("new"."name")::text then '"name":' || coalesce(to_json("old"."name")::text, 'null')
+          end,
+          case
+            when ("old"."description")::text is distinct from ("new"."description")::text then '"description":' || coalesce(to_json("old"."description")::text, 'null')
+          end,
+          case
+            when ("old"."min_selections")::text is distinct from ("new"."min_selections")::text then '"min_selections":' || coalesce(to_json("old"."min_selections")::text, 'null')
+          end,
+          case
+            when ("old"."max_selections")::text is distinct from ("new"."max_selections")::text then '"max_selections":' || coalesce(to_json("old"."max_selections")::text, 'null')
+          end,
+          case
+            when ("old"."max_per_modifier")::text is distinct from ("new"."max_per_modifier")::text then '"max_per_modifier":' || coalesce(to_json("old"."max_per_modifier")::text, 'null')
+          end,
+          case
+            when ("old"."free_selections")::text is distinct from ("new"."free_selections")::text then '"free_selections":' || coalesce(to_json("old"."free_selections")::text, 'null')
+          end,
+          case
+            when ("old"."external_id")::text is distinct from ("new"."external_id")::text then '"external_id":' || coalesce(to_json("old"."external_id")::text, 'null')
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous",
       "new"."menu_ids" as "menu_ids",
       "modifier_group"."modifier_group_id" as "id"
   ),
@@ -10170,96 +10044,99 @@ with
               "new"."version" as "version"
           ) as fields
       ) as "resource",
-      changed_fields (
-        case
-          when new.is_available then (
-            select
-              to_json(fields)
-            from
-              (
-                select
-                  "old"."item_id" as "item_id",
-                  "old"."category_id" as "category_id",
-                  "old"."menu_id" as "menu_id",
-                  "old"."name" as "name",
-                  "old"."description" as "description",
-                  "old"."price" as "price",
-                  "old"."photo_url" as "photo_url",
-                  "old"."allergens" as "allergens",
-                  "old"."dietary_tags" as "dietary_tags",
-                  "old"."modifier_groups" as "modifier_groups",
-                  "old"."is_available" as "is_available",
-                  "old"."sort_order" as "sort_order",
-                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                  "old"."external_id" as "external_id",
-                  "old"."hours" as "hours",
-                  to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                  "old"."version" as "version"
-              ) as fields
-          )
-          else (
-            select
-              to_json(fields)
-            from
-              (
-                select
-                  "old"."item_id" as "item_id",
-                  "old"."category_id" as "category_id",
-                  "old"."menu_id" as "menu_id",
-                  "old"."name" as "name",
-                  "old"."description" as "description",
-                  "old"."price" as "price",
-                  "old"."photo_url" as "photo_url",
-                  "old"."allergens" as "allergens",
-                  "old"."dietary_tags" as "dietary_tags",
-                  "old"."modifier_groups" as "modifier_groups",
-                  (
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when ("old"."item_id")::text is distinct from ("new"."item_id")::text then '"item_id":' || coalesce(to_json("old"."item_id")::text, 'null')
+          end,
+          case
+            when ("old"."category_id")::text is distinct from ("new"."category_id")::text then '"category_id":' || coalesce(to_json("old"."category_id")::text, 'null')
+          end,
+          case
+            when ("old"."menu_id")::text is distinct from ("new"."menu_id")::text then '"menu_id":' || coalesce(to_json("old"."menu_id")::text, 'null')
+          end,
+          case
+            when ("old"."name")::text is distinct from ("new"."name")::text then '"name":' || coalesce(to_json("old"."name")::text, 'null')
+          end,
+          case
+            when ("old"."description")::text is distinct from ("new"."description")::text then '"description":' || coalesce(to_json("old"."description")::text, 'null')
+          end,
+          case
+            when ("old"."price")::text is distinct from ("new"."price")::text then '"price":' || coalesce(to_json("old"."price")::text, 'null')
+          end,
+          case
+            when ("old"."photo_url")::text is distinct from ("new"."photo_url")::text then '"photo_url":' || coalesce(to_json("old"."photo_url")::text, 'null')
+          end,
+          case
+            when ("old"."allergens")::text is distinct from ("new"."allergens")::text then '"allergens":' || coalesce(to_json("old"."allergens")::text, 'null')
+          end,
+          case
+            when ("old"."dietary_tags")::text is distinct from ("new"."dietary_tags")::text then '"dietary_tags":' || coalesce(to_json("old"."dietary_tags")::text, 'null')
+          end,
+          case
+            when ("old"."modifier_groups")::text is distinct from ("new"."modifier_groups")::text then '"modifier_groups":' || coalesce(to_json("old"."modifier_groups")::text, 'null')
+          end,
+          case
+            when (
+              case
+                when new.is_available then old.is_available
+                else (
+                  "old"."is_available"
+                  or coalesce("old"."unavailable_until" <= now(), false)
+                )
+              end
+            )::text is distinct from ("new"."is_available")::text then '"is_available":' || coalesce(
+              to_json(
+                case
+                  when new.is_available then old.is_available
+                  else (
                     "old"."is_available"
                     or coalesce("old"."unavailable_until" <= now(), false)
-                  ) as "is_available",
-                  "old"."sort_order" as "sort_order",
-                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                  "old"."external_id" as "external_id",
-                  "old"."hours" as "hours",
-                  to_char(
-                    case
+                  )
+                end
+              )::text,
+              'null'
+            )
+          end,
+          case
+            when ("old"."sort_order")::text is distinct from ("new"."sort_order")::text then '"sort_order":' || coalesce(to_json("old"."sort_order")::text, 'null')
+          end,
+          case
+            when ("old"."external_id")::text is distinct from ("new"."external_id")::text then '"external_id":' || coalesce(to_json("old"."external_id")::text, 'null')
+          end,
+          case
+            when ("old"."hours")::text is distinct from ("new"."hours")::text then '"hours":' || coalesce(to_json("old"."hours")::text, 'null')
+          end,
+          case
+            when (
+              to_char(
+                case
+                  when new.is_available then old.unavailable_until
+                  else case
+                    when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                  end
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              )
+            )::text is distinct from (to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text then '"unavailable_until":' || coalesce(
+              to_json(
+                to_char(
+                  case
+                    when new.is_available then old.unavailable_until
+                    else case
                       when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
-                    end at time zone 'UTC',
-                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-                  ) as "unavailable_until",
-                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                  "old"."version" as "version"
-              ) as fields
-          )
-        end,
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "new"."item_id" as "item_id",
-                "new"."category_id" as "category_id",
-                "new"."menu_id" as "menu_id",
-                "new"."name" as "name",
-                "new"."description" as "description",
-                "new"."price" as "price",
-                "new"."photo_url" as "photo_url",
-                "new"."allergens" as "allergens",
-                "new"."dietary_tags" as "dietary_tags",
-                "new"."modifier_groups" as "modifier_groups",
-                "new"."is_available" as "is_available",
-                "new"."sort_order" as "sort_order",
-                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                "new"."external_id" as "external_id",
-                "new"."hours" as "hours",
-                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "new"."version" as "version"
-            ) as fields
-        )
-      ) as "previous",
+                    end
+                  end at time zone 'UTC',
+                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                )
+              )::text,
+              'null'
+            )
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous",
       "item"."item_id" as "id"
   ),
   recorded as (
@@ -10373,46 +10250,36 @@ with
               "new"."version" as "version"
           ) as fields
       ) as "resource",
-      changed_fields (
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "old"."menu_id" as "menu_id",
-                "old"."location_id" as "location_id",
-                "old"."name" as "name",
-                "old"."description" as "description",
-                "old"."is_active" as "is_active",
-                "old"."sort_order" as "sort_order",
-                "old"."external_id" as "external_id",
-                "old"."hours" as "hours",
-                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "old"."version" as "version"
-            ) as fields
-        ),
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "new"."menu_id" as "menu_id",
-                "new"."location_id" as "location_id",
-                "new"."name" as "name",
-                "new"."description" as "description",
-                "new"."is_active" as "is_active",
-                "new"."sort_order" as "sort_order",
-                "new"."external_id" as "external_id",
-                "new"."hours" as "hours",
-                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "new"."version" as "version"
-            ) as fields
-        )
-      ) as "previous",
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when ("old"."menu_id")::text is distinct from ("new"."menu_id")::text then '"menu_id":' || coalesce(to_json("old"."menu_id")::text, 'null')
+          end,
+          case
+            when ("old"."location_id")::text is distinct from ("new"."location_id")::text then '"location_id":' || coalesce(to_json("old"."location_id")::text, 'null')
+          end,
+          case
+            when ("old"."name")::text is distinct from ("new"."name")::text then '"name":' || coalesce(to_json("old"."name")::text, 'null')
+          end,
+          case
+            when ("old"."description")::text is distinct from ("new"."description")::text then '"description":' || coalesce(to_json("old"."description")::text, 'null')
+          end,
+          case
+            when ("old"."is_active")::text is distinct from ("new"."is_active")::text then '"is_active":' || coalesce(to_json("old"."is_active")::text, 'null')
+          end,
+          case
+            when ("old"."sort_order")::text is distinct from ("new"."sort_order")::text then '"sort_order":' || coalesce(to_json("old"."sort_order")::text, 'null')
+          end,
+          case
+            when ("old"."external_id")::text is distinct from ("new"."external_id")::text then '"external_id":' || coalesce(to_json("old"."external_id")::text, 'null')
+          end,
+          case
+            when ("old"."hours")::text is distinct from ("new"."hours")::text then '"hours":' || coalesce(to_json("old"."hours")::text, 'null')
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous",
       "menu"."menu_id" as "id"
   ),
   recorded as (
@@ -10634,96 +10501,99 @@ with
               "new"."modifier_groups" as "modifier_groups"
           ) as fields
       ) as "resource",
-      changed_fields (
-        case
-          when new.is_available then (
-            select
-              to_json(fields)
-            from
-              (
-                select
-                  "old"."modifier_id" as "modifier_id",
-                  "old"."modifier_group_id" as "modifier_group_id",
-                  "old"."location_id" as "location_id",
-                  "old"."name" as "name",
-                  "old"."description" as "description",
-                  "old"."price" as "price",
-                  "old"."is_available" as "is_available",
-                  to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                  "old"."default_quantity" as "default_quantity",
-                  "old"."item_id" as "item_id",
-                  "old"."allergens" as "allergens",
-                  "old"."dietary_tags" as "dietary_tags",
-                  "old"."sort_order" as "sort_order",
-                  "old"."external_id" as "external_id",
-                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                  "old"."version" as "version",
-                  "old"."modifier_groups" as "modifier_groups"
-              ) as fields
-          )
-          else (
-            select
-              to_json(fields)
-            from
-              (
-                select
-                  "old"."modifier_id" as "modifier_id",
-                  "old"."modifier_group_id" as "modifier_group_id",
-                  "old"."location_id" as "location_id",
-                  "old"."name" as "name",
-                  "old"."description" as "description",
-                  "old"."price" as "price",
-                  (
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when ("old"."modifier_id")::text is distinct from ("new"."modifier_id")::text then '"modifier_id":' || coalesce(to_json("old"."modifier_id")::text, 'null')
+          end,
+          case
+            when ("old"."modifier_group_id")::text is distinct from ("new"."modifier_group_id")::text then '"modifier_group_id":' || coalesce(to_json("old"."modifier_group_id")::text, 'null')
+          end,
+          case
+            when ("old"."location_id")::text is distinct from ("new"."location_id")::text then '"location_id":' || coalesce(to_json("old"."location_id")::text, 'null')
+          end,
+          case
+            when ("old"."name")::text is distinct from ("new"."name")::text then '"name":' || coalesce(to_json("old"."name")::text, 'null')
+          end,
+          case
+            when ("old"."description")::text is distinct from ("new"."description")::text then '"description":' || coalesce(to_json("old"."description")::text, 'null')
+          end,
+          case
+            when ("old"."price")::text is distinct from ("new"."price")::text then '"price":' || coalesce(to_json("old"."price")::text, 'null')
+          end,
+          case
+            when (
+              case
+                when new.is_available then old.is_available
+                else (
+                  "old"."is_available"
+                  or coalesce("old"."unavailable_until" <= now(), false)
+                )
+              end
+            )::text is distinct from ("new"."is_available")::text then '"is_available":' || coalesce(
+              to_json(
+                case
+                  when new.is_available then old.is_available
+                  else (
                     "old"."is_available"
                     or coalesce("old"."unavailable_until" <= now(), false)
-                  ) as "is_available",
-                  to_char(
-                    case
+                  )
+                end
+              )::text,
+              'null'
+            )
+          end,
+          case
+            when (
+              to_char(
+                case
+                  when new.is_available then old.unavailable_until
+                  else case
+                    when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                  end
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              )
+            )::text is distinct from (to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text then '"unavailable_until":' || coalesce(
+              to_json(
+                to_char(
+                  case
+                    when new.is_available then old.unavailable_until
+                    else case
                       when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
-                    end at time zone 'UTC',
-                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-                  ) as "unavailable_until",
-                  "old"."default_quantity" as "default_quantity",
-                  "old"."item_id" as "item_id",
-                  "old"."allergens" as "allergens",
-                  "old"."dietary_tags" as "dietary_tags",
-                  "old"."sort_order" as "sort_order",
-                  "old"."external_id" as "external_id",
-                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                  "old"."version" as "version",
-                  "old"."modifier_groups" as "modifier_groups"
-              ) as fields
-          )
-        end,
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "new"."modifier_id" as "modifier_id",
-                "new"."modifier_group_id" as "modifier_group_id",
-                "new"."location_id" as "location_id",
-                "new"."name" as "name",
-                "new"."description" as "description",
-                "new"."price" as "price",
-                "new"."is_available" as "is_available",
-                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                "new"."default_quantity" as "default_quantity",
-                "new"."item_id" as "item_id",
-                "new"."allergens" as "allergens",
-                "new"."dietary_tags" as "dietary_tags",
-                "new"."sort_order" as "sort_order",
-                "new"."external_id" as "external_id",
-                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "new"."version" as "version",
-                "new"."modifier_groups" as "modifier_groups"
-            ) as fields
-        )
-      ) as "previous",
+                    end
+                  end at time zone 'UTC',
+                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                )
+              )::text,
+              'null'
+            )
+          end,
+          case
+            when ("old"."default_quantity")::text is distinct from ("new"."default_quantity")::text then '"default_quantity":' || coalesce(to_json("old"."default_quantity")::text, 'null')
+          end,
+          case
+            when ("old"."item_id")::text is distinct from ("new"."item_id")::text then '"item_id":' || coalesce(to_json("old"."item_id")::text, 'null')
+          end,
+          case
+            when ("old"."allergens")::text is distinct from ("new"."allergens")::text then '"allergens":' || coalesce(to_json("old"."allergens")::text, 'null')
+          end,
+          case
+            when ("old"."dietary_tags")::text is distinct from ("new"."dietary_tags")::text then '"dietary_tags":' || coalesce(to_json("old"."dietary_tags")::text, 'null')
+          end,
+          case
+            when ("old"."sort_order")::text is distinct from ("new"."sort_order")::text then '"sort_order":' || coalesce(to_json("old"."sort_order")::text, 'null')
+          end,
+          case
+            when ("old"."external_id")::text is distinct from ("new"."external_id")::text then '"external_id":' || coalesce(to_json("old"."external_id")::text, 'null')
+          end,
+          case
+            when ("old"."modifier_groups")::text is distinct from ("new"."modifier_groups")::text then '"modifier_groups":' || coalesce(to_json("old"."modifier_groups")::text, 'null')
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous",
       "new"."modifier_group_id" as "modifier_group_id",
       "modifier"."modifier_id" as "id"
   ),
@@ -12150,44 +12020,33 @@ with
               "new"."version" as "version"
           ) as fields
       ) as "resource",
-      changed_fields (
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "old"."category_id" as "category_id",
-                "old"."menu_id" as "menu_id",
-                "old"."name" as "name",
-                "old"."description" as "description",
-                "old"."sort_order" as "sort_order",
-                "old"."external_id" as "external_id",
-                "old"."hours" as "hours",
-                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "old"."version" as "version"
-            ) as fields
-        ),
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "new"."category_id" as "category_id",
-                "new"."menu_id" as "menu_id",
-                "new"."name" as "name",
-                "new"."description" as "description",
-                "new"."sort_order" as "sort_order",
-                "new"."external_id" as "external_id",
-                "new"."hours" as "hours",
-                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "new"."version" as "version"
-            ) as fields
-        )
-      ) as "previous"
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when ("old"."category_id")::text is distinct from ("new"."category_id")::text then '"category_id":' || coalesce(to_json("old"."category_id")::text, 'null')
+          end,
+          case
+            when ("old"."menu_id")::text is distinct from ("new"."menu_id")::text then '"menu_id":' || coalesce(to_json("old"."menu_id")::text, 'null')
+          end,
+          case
+            when ("old"."name")::text is distinct from ("new"."name")::text then '"name":' || coalesce(to_json("old"."name")::text, 'null')
+          end,
+          case
+            when ("old"."description")::text is distinct from ("new"."description")::text then '"description":' || coalesce(to_json("old"."description")::text, 'null')
+          end,
+          case
+            when ("old"."sort_order")::text is distinct from ("new"."sort_order")::text then '"sort_order":' || coalesce(to_json("old"."sort_order")::text, 'null')
+          end,
+          case
+            when ("old"."external_id")::text is distinct from ("new"."external_id")::text then '"external_id":' || coalesce(to_json("old"."external_id")::text, 'null')
+          end,
+          case
+            when ("old"."hours")::text is distinct from ("new"."hours")::text then '"hours":' || coalesce(to_json("old"."hours")::text, 'null')
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous"
   ),
   "change_2" as (
     update "item"
@@ -12257,60 +12116,60 @@ with
               "new"."version" as "version"
           ) as fields
       ) as "resource",
-      changed_fields (
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "old"."item_id" as "item_id",
-                "old"."category_id" as "category_id",
-                "old"."menu_id" as "menu_id",
-                "old"."name" as "name",
-                "old"."description" as "description",
-                "old"."price" as "price",
-                "old"."photo_url" as "photo_url",
-                "old"."allergens" as "allergens",
-                "old"."dietary_tags" as "dietary_tags",
-                "old"."modifier_groups" as "modifier_groups",
-                "old"."is_available" as "is_available",
-                "old"."sort_order" as "sort_order",
-                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                "old"."external_id" as "external_id",
-                "old"."hours" as "hours",
-                to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "old"."version" as "version"
-            ) as fields
-        ),
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "new"."item_id" as "item_id",
-                "new"."category_id" as "category_id",
-                "new"."menu_id" as "menu_id",
-                "new"."name" as "name",
-                "new"."description" as "description",
-                "new"."price" as "price",
-                "new"."photo_url" as "photo_url",
-                "new"."allergens" as "allergens",
-                "new"."dietary_tags" as "dietary_tags",
-                "new"."modifier_groups" as "modifier_groups",
-                "new"."is_available" as "is_available",
-                "new"."sort_order" as "sort_order",
-                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                "new"."external_id" as "external_id",
-                "new"."hours" as "hours",
-                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "new"."version" as "version"
-            ) as fields
-        )
-      ) as "previous"
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when ("old"."item_id")::text is distinct from ("new"."item_id")::text then '"item_id":' || coalesce(to_json("old"."item_id")::text, 'null')
+          end,
+          case
+            when ("old"."category_id")::text is distinct from ("new"."category_id")::text then '"category_id":' || coalesce(to_json("old"."category_id")::text, 'null')
+          end,
+          case
+            when ("old"."menu_id")::text is distinct from ("new"."menu_id")::text then '"menu_id":' || coalesce(to_json("old"."menu_id")::text, 'null')
+          end,
+          case
+            when ("old"."name")::text is distinct from ("new"."name")::text then '"name":' || coalesce(to_json("old"."name")::text, 'null')
+          end,
+          case
+            when ("old"."description")::text is distinct from ("new"."description")::text then '"description":' || coalesce(to_json("old"."description")::text, 'null')
+          end,
+          case
+            when ("old"."price")::text is distinct from ("new"."price")::text then '"price":' || coalesce(to_json("old"."price")::text, 'null')
+          end,
+          case
+            when ("old"."photo_url")::text is distinct from ("new"."photo_url")::text then '"photo_url":' || coalesce(to_json("old"."photo_url")::text, 'null')
+          end,
+          case
+            when ("old"."allergens")::text is distinct from ("new"."allergens")::text then '"allergens":' || coalesce(to_json("old"."allergens")::text, 'null')
+          end,
+          case
+            when ("old"."dietary_tags")::text is distinct from ("new"."dietary_tags")::text then '"dietary_tags":' || coalesce(to_json("old"."dietary_tags")::text, 'null')
+          end,
+          case
+            when ("old"."modifier_groups")::text is distinct from ("new"."modifier_groups")::text then '"modifier_groups":' || coalesce(to_json("old"."modifier_groups")::text, 'null')
+          end,
+          case
+            when ("old"."is_available")::text is distinct from ("new"."is_available")::text then '"is_available":' || coalesce(to_json("old"."is_available")::text, 'null')
+          end,
+          case
+            when ("old"."sort_order")::text is distinct from ("new"."sort_order")::text then '"sort_order":' || coalesce(to_json("old"."sort_order")::text, 'null')
+          end,
+          case
+            when ("old"."external_id")::text is distinct from ("new"."external_id")::text then '"external_id":' || coalesce(to_json("old"."external_id")::text, 'null')
+          end,
+          case
+            when ("old"."hours")::text is distinct from ("new"."hours")::text then '"hours":' || coalesce(to_json("old"."hours")::text, 'null')
+          end,
+          case
+            when (to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text is distinct from (to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text then '"unavailable_until":' || coalesce(
+              to_json(to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text,
+              'null'
+            )
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous"
   ),
   changed as (
     select
@@ -12753,46 +12612,36 @@ with
               "new"."version" as "version"
           ) as fields
       ) as "resource",
-      changed_fields (
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "old"."menu_id" as "menu_id",
-                "old"."location_id" as "location_id",
-                "old"."name" as "name",
-                "old"."description" as "description",
-                "old"."is_active" as "is_active",
-                "old"."sort_order" as "sort_order",
-                "old"."external_id" as "external_id",
-                "old"."hours" as "hours",
-                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "old"."version" as "version"
-            ) as fields
-        ),
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "new"."menu_id" as "menu_id",
-                "new"."location_id" as "location_id",
-                "new"."name" as "name",
-                "new"."description" as "description",
-                "new"."is_active" as "is_active",
-                "new"."sort_order" as "sort_order",
-                "new"."external_id" as "external_id",
-                "new"."hours" as "hours",
-                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "new"."version" as "version"
-            ) as fields
-        )
-      ) as "previous",
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when ("old"."menu_id")::text is distinct from ("new"."menu_id")::text then '"menu_id":' || coalesce(to_json("old"."menu_id")::text, 'null')
+          end,
+          case
+            when ("old"."location_id")::text is distinct from ("new"."location_id")::text then '"location_id":' || coalesce(to_json("old"."location_id")::text, 'null')
+          end,
+          case
+            when ("old"."name")::text is distinct from ("new"."name")::text then '"name":' || coalesce(to_json("old"."name")::text, 'null')
+          end,
+          case
+            when ("old"."description")::text is distinct from ("new"."description")::text then '"description":' || coalesce(to_json("old"."description")::text, 'null')
+          end,
+          case
+            when ("old"."is_active")::text is distinct from ("new"."is_active")::text then '"is_active":' || coalesce(to_json("old"."is_active")::text, 'null')
+          end,
+          case
+            when ("old"."sort_order")::text is distinct from ("new"."sort_order")::text then '"sort_order":' || coalesce(to_json("old"."sort_order")::text, 'null')
+          end,
+          case
+            when ("old"."external_id")::text is distinct from ("new"."external_id")::text then '"external_id":' || coalesce(to_json("old"."external_id")::text, 'null')
+          end,
+          case
+            when ("old"."hours")::text is distinct from ("new"."hours")::text then '"hours":' || coalesce(to_json("old"."hours")::text, 'null')
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous",
       '"' || "new"."content_version" || '-' || to_hex("new"."stamp") || '-' || (
         select
           count(*)
@@ -14036,60 +13885,60 @@ with
               "new"."version" as "version"
           ) as fields
       ) as "resource",
-      changed_fields (
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "old"."item_id" as "item_id",
-                "old"."category_id" as "category_id",
-                "old"."menu_id" as "menu_id",
-                "old"."name" as "name",
-                "old"."description" as "description",
-                "old"."price" as "price",
-                "old"."photo_url" as "photo_url",
-                "old"."allergens" as "allergens",
-                "old"."dietary_tags" as "dietary_tags",
-                "old"."modifier_groups" as "modifier_groups",
-                "old"."is_available" as "is_available",
-                "old"."sort_order" as "sort_order",
-                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                "old"."external_id" as "external_id",
-                "old"."hours" as "hours",
-                to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "old"."version" as "version"
-            ) as fields
-        ),
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "new"."item_id" as "item_id",
-                "new"."category_id" as "category_id",
-                "new"."menu_id" as "menu_id",
-                "new"."name" as "name",
-                "new"."description" as "description",
-                "new"."price" as "price",
-                "new"."photo_url" as "photo_url",
-                "new"."allergens" as "allergens",
-                "new"."dietary_tags" as "dietary_tags",
-                "new"."modifier_groups" as "modifier_groups",
-                "new"."is_available" as "is_available",
-                "new"."sort_order" as "sort_order",
-                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                "new"."external_id" as "external_id",
-                "new"."hours" as "hours",
-                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "new"."version" as "version"
-            ) as fields
-        )
-      ) as "previous"
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when ("old"."item_id")::text is distinct from ("new"."item_id")::text then '"item_id":' || coalesce(to_json("old"."item_id")::text, 'null')
+          end,
+          case
+            when ("old"."category_id")::text is distinct from ("new"."category_id")::text then '"category_id":' || coalesce(to_json("old"."category_id")::text, 'null')
+          end,
+          case
+            when ("old"."menu_id")::text is distinct from ("new"."menu_id")::text then '"menu_id":' || coalesce(to_json("old"."menu_id")::text, 'null')
+          end,
+          case
+            when ("old"."name")::text is distinct from ("new"."name")::text then '"name":' || coalesce(to_json("old"."name")::text, 'null')
+          end,
+          case
+            when ("old"."description")::text is distinct from ("new"."description")::text then '"description":' || coalesce(to_json("old"."description")::text, 'null')
+          end,
+          case
+            when ("old"."price")::text is distinct from ("new"."price")::text then '"price":' || coalesce(to_json("old"."price")::text, 'null')
+          end,
+          case
+            when ("old"."photo_url")::text is distinct from ("new"."photo_url")::text then '"photo_url":' || coalesce(to_json("old"."photo_url")::text, 'null')
+          end,
+          case
+            when ("old"."allergens")::text is distinct from ("new"."allergens")::text then '"allergens":' || coalesce(to_json("old"."allergens")::text, 'null')
+          end,
+          case
+            when ("old"."dietary_tags")::text is distinct from ("new"."dietary_tags")::text then '"dietary_tags":' || coalesce(to_json("old"."dietary_tags")::text, 'null')
+          end,
+          case
+            when ("old"."modifier_groups")::text is distinct from ("new"."modifier_groups")::text then '"modifier_groups":' || coalesce(to_json("old"."modifier_groups")::text, 'null')
+          end,
+          case
+            when ("old"."is_available")::text is distinct from ("new"."is_available")::text then '"is_available":' || coalesce(to_json("old"."is_available")::text, 'null')
+          end,
+          case
+            when ("old"."sort_order")::text is distinct from ("new"."sort_order")::text then '"sort_order":' || coalesce(to_json("old"."sort_order")::text, 'null')
+          end,
+          case
+            when ("old"."external_id")::text is distinct from ("new"."external_id")::text then '"external_id":' || coalesce(to_json("old"."external_id")::text, 'null')
+          end,
+          case
+            when ("old"."hours")::text is distinct from ("new"."hours")::text then '"hours":' || coalesce(to_json("old"."hours")::text, 'null')
+          end,
+          case
+            when (to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text is distinct from (to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text then '"unavailable_until":' || coalesce(
+              to_json(to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text,
+              'null'
+            )
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous"
   ),
   recorded as (
     insert into
@@ -14488,60 +14337,60 @@ with
               "new"."modifier_groups" as "modifier_groups"
           ) as fields
       ) as "resource",
-      changed_fields (
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "old"."modifier_id" as "modifier_id",
-                "old"."modifier_group_id" as "modifier_group_id",
-                "old"."location_id" as "location_id",
-                "old"."name" as "name",
-                "old"."description" as "description",
-                "old"."price" as "price",
-                "old"."is_available" as "is_available",
-                to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                "old"."default_quantity" as "default_quantity",
-                "old"."item_id" as "item_id",
-                "old"."allergens" as "allergens",
-                "old"."dietary_tags" as "dietary_tags",
-                "old"."sort_order" as "sort_order",
-                "old"."external_id" as "external_id",
-                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "old"."version" as "version",
-                "old"."modifier_groups" as "modifier_groups"
-            ) as fields
-        ),
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "new"."modifier_id" as "modifier_id",
-                "new"."modifier_group_id" as "modifier_group_id",
-                "new"."location_id" as "location_id",
-                "new"."name" as "name",
-                "new"."description" as "description",
-                "new"."price" as "price",
-                "new"."is_available" as "is_available",
-                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                "new"."default_quantity" as "default_quantity",
-                "new"."item_id" as "item_id",
-                "new"."allergens" as "allergens",
-                "new"."dietary_tags" as "dietary_tags",
-                "new"."sort_order" as "sort_order",
-                "new"."external_id" as "external_id",
-                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "new"."version" as "version",
-                "new"."modifier_groups" as "modifier_groups"
-            ) as fields
-        )
-      ) as "previous",
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when ("old"."modifier_id")::text is distinct from ("new"."modifier_id")::text then '"modifier_id":' || coalesce(to_json("old"."modifier_id")::text, 'null')
+          end,
+          case
+            when ("old"."modifier_group_id")::text is distinct from ("new"."modifier_group_id")::text then '"modifier_group_id":' || coalesce(to_json("old"."modifier_group_id")::text, 'null')
+          end,
+          case
+            when ("old"."location_id")::text is distinct from ("new"."location_id")::text then '"location_id":' || coalesce(to_json("old"."location_id")::text, 'null')
+          end,
+          case
+            when ("old"."name")::text is distinct from ("new"."name")::text then '"name":' || coalesce(to_json("old"."name")::text, 'null')
+          end,
+          case
+            when ("old"."description")::text is distinct from ("new"."description")::text then '"description":' || coalesce(to_json("old"."description")::text, 'null')
+          end,
+          case
+            when ("old"."price")::text is distinct from ("new"."price")::text then '"price":' || coalesce(to_json("old"."price")::text, 'null')
+          end,
+          case
+            when ("old"."is_available")::text is distinct from ("new"."is_available")::text then '"is_available":' || coalesce(to_json("old"."is_available")::text, 'null')
+          end,
+          case
+            when (to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text is distinct from (to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text then '"unavailable_until":' || coalesce(
+              to_json(to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text,
+              'null'
+            )
+          end,
+          case
+            when ("old"."default_quantity")::text is distinct from ("new"."default_quantity")::text then '"default_quantity":' || coalesce(to_json("old"."default_quantity")::text, 'null')
+          end,
+          case
+            when ("old"."item_id")::text is distinct from ("new"."item_id")::text then '"item_id":' || coalesce(to_json("old"."item_id")::text, 'null')
+          end,
+          case
+            when ("old"."allergens")::text is distinct from ("new"."allergens")::text then '"allergens":' || coalesce(to_json("old"."allergens")::text, 'null')
+          end,
+          case
+            when ("old"."dietary_tags")::text is distinct from ("new"."dietary_tags")::text then '"dietary_tags":' || coalesce(to_json("old"."dietary_tags")::text, 'null')
+          end,
+          case
+            when ("old"."sort_order")::text is distinct from ("new"."sort_order")::text then '"sort_order":' || coalesce(to_json("old"."sort_order")::text, 'null')
+          end,
+          case
+            when ("old"."external_id")::text is distinct from ("new"."external_id")::text then '"external_id":' || coalesce(to_json("old"."external_id")::text, 'null')
+          end,
+          case
+            when ("old"."modifier_groups")::text is distinct from ("new"."modifier_groups")::text then '"modifier_groups":' || coalesce(to_json("old"."modifier_groups")::text, 'null')
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous",
       "new"."modifier_group_id" as "modifier_group_id"
   ),
   recorded as (
@@ -15630,96 +15479,60 @@ with
               "new"."modifier_groups" as "modifier_groups"
           ) as fields
       ) as "resource",
-      changed_fields (
-        case
-          when new.is_available then (
-            select
-              to_json(fields)
-            from
-              (
-                select
-                  "old"."modifier_id" as "modifier_id",
-                  "old"."modifier_group_id" as "modifier_group_id",
-                  "old"."location_id" as "location_id",
-                  "old"."name" as "name",
-                  "old"."description" as "description",
-                  "old"."price" as "price",
-                  "old"."is_available" as "is_available",
-                  to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                  "old"."default_quantity" as "default_quantity",
-                  "old"."item_id" as "item_id",
-                  "old"."allergens" as "allergens",
-                  "old"."dietary_tags" as "dietary_tags",
-                  "old"."sort_order" as "sort_order",
-                  "old"."external_id" as "external_id",
-                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                  "old"."version" as "version",
-                  "old"."modifier_groups" as "modifier_groups"
-              ) as fields
-          )
-          else (
-            select
-              to_json(fields)
-            from
-              (
-                select
-                  "old"."modifier_id" as "modifier_id",
-                  "old"."modifier_group_id" as "modifier_group_id",
-                  "old"."location_id" as "location_id",
-                  "old"."name" as "name",
-                  "old"."description" as "description",
-                  "old"."price" as "price",
-                  (
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when (
+              case
+                when new.is_available then old.is_available
+                else (
+                  "old"."is_available"
+                  or coalesce("old"."unavailable_until" <= now(), false)
+                )
+              end
+            )::text is distinct from ("new"."is_available")::text then '"is_available":' || coalesce(
+              to_json(
+                case
+                  when new.is_available then old.is_available
+                  else (
                     "old"."is_available"
                     or coalesce("old"."unavailable_until" <= now(), false)
-                  ) as "is_available",
-                  to_char(
-                    case
+                  )
+                end
+              )::text,
+              'null'
+            )
+          end,
+          case
+            when (
+              to_char(
+                case
+                  when new.is_available then old.unavailable_until
+                  else case
+                    when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                  end
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              )
+            )::text is distinct from (to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text then '"unavailable_until":' || coalesce(
+              to_json(
+                to_char(
+                  case
+                    when new.is_available then old.unavailable_until
+                    else case
                       when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
-                    end at time zone 'UTC',
-                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-                  ) as "unavailable_until",
-                  "old"."default_quantity" as "default_quantity",
-                  "old"."item_id" as "item_id",
-                  "old"."allergens" as "allergens",
-                  "old"."dietary_tags" as "dietary_tags",
-                  "old"."sort_order" as "sort_order",
-                  "old"."external_id" as "external_id",
-                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                  "old"."version" as "version",
-                  "old"."modifier_groups" as "modifier_groups"
-              ) as fields
-          )
-        end,
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "new"."modifier_id" as "modifier_id",
-                "new"."modifier_group_id" as "modifier_group_id",
-                "new"."location_id" as "location_id",
-                "new"."name" as "name",
-                "new"."description" as "description",
-                "new"."price" as "price",
-                "new"."is_available" as "is_available",
-                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                "new"."default_quantity" as "default_quantity",
-                "new"."item_id" as "item_id",
-                "new"."allergens" as "allergens",
-                "new"."dietary_tags" as "dietary_tags",
-                "new"."sort_order" as "sort_order",
-                "new"."external_id" as "external_id",
-                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "new"."version" as "version",
-                "new"."modifier_groups" as "modifier_groups"
-            ) as fields
-        )
-      ) as "previous",
+                    end
+                  end at time zone 'UTC',
+                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                )
+              )::text,
+              'null'
+            )
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous",
       "new"."modifier_group_id" as "modifier_group_id"
   ),
   recorded as (
@@ -16007,60 +15820,60 @@ with
               "new"."version" as "version"
           ) as fields
       ) as "resource",
-      changed_fields (
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "old"."item_id" as "item_id",
-                "old"."category_id" as "category_id",
-                "old"."menu_id" as "menu_id",
-                "old"."name" as "name",
-                "old"."description" as "description",
-                "old"."price" as "price",
-                "old"."photo_url" as "photo_url",
-                "old"."allergens" as "allergens",
-                "old"."dietary_tags" as "dietary_tags",
-                "old"."modifier_groups" as "modifier_groups",
-                "old"."is_available" as "is_available",
-                "old"."sort_order" as "sort_order",
-                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                "old"."external_id" as "external_id",
-                "old"."hours" as "hours",
-                to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "old"."version" as "version"
-            ) as fields
-        ),
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "new"."item_id" as "item_id",
-                "new"."category_id" as "category_id",
-                "new"."menu_id" as "menu_id",
-                "new"."name" as "name",
-                "new"."description" as "description",
-                "new"."price" as "price",
-                "new"."photo_url" as "photo_url",
-                "new"."allergens" as "allergens",
-                "new"."dietary_tags" as "dietary_tags",
-                "new"."modifier_groups" as "modifier_groups",
-                "new"."is_available" as "is_available",
-                "new"."sort_order" as "sort_order",
-                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                "new"."external_id" as "external_id",
-                "new"."hours" as "hours",
-                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "new"."version" as "version"
-            ) as fields
-        )
-      ) as "previous",
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when ("old"."item_id")::text is distinct from ("new"."item_id")::text then '"item_id":' || coalesce(to_json("old"."item_id")::text, 'null')
+          end,
+          case
+            when ("old"."category_id")::text is distinct from ("new"."category_id")::text then '"category_id":' || coalesce(to_json("old"."category_id")::text, 'null')
+          end,
+          case
+            when ("old"."menu_id")::text is distinct from ("new"."menu_id")::text then '"menu_id":' || coalesce(to_json("old"."menu_id")::text, 'null')
+          end,
+          case
+            when ("old"."name")::text is distinct from ("new"."name")::text then '"name":' || coalesce(to_json("old"."name")::text, 'null')
+          end,
+          case
+            when ("old"."description")::text is distinct from ("new"."description")::text then '"description":' || coalesce(to_json("old"."description")::text, 'null')
+          end,
+          case
+            when ("old"."price")::text is distinct from ("new"."price")::text then '"price":' || coalesce(to_json("old"."price")::text, 'null')
+          end,
+          case
+            when ("old"."photo_url")::text is distinct from ("new"."photo_url")::text then '"photo_url":' || coalesce(to_json("old"."photo_url")::text, 'null')
+          end,
+          case
+            when ("old"."allergens")::text is distinct from ("new"."allergens")::text then '"allergens":' || coalesce(to_json("old"."allergens")::text, 'null')
+          end,
+          case
+            when ("old"."dietary_tags")::text is distinct from ("new"."dietary_tags")::text then '"dietary_tags":' || coalesce(to_json("old"."dietary_tags")::text, 'null')
+          end,
+          case
+            when ("old"."modifier_groups")::text is distinct from ("new"."modifier_groups")::text then '"modifier_groups":' || coalesce(to_json("old"."modifier_groups")::text, 'null')
+          end,
+          case
+            when ("old"."is_available")::text is distinct from ("new"."is_available")::text then '"is_available":' || coalesce(to_json("old"."is_available")::text, 'null')
+          end,
+          case
+            when ("old"."sort_order")::text is distinct from ("new"."sort_order")::text then '"sort_order":' || coalesce(to_json("old"."sort_order")::text, 'null')
+          end,
+          case
+            when ("old"."external_id")::text is distinct from ("new"."external_id")::text then '"external_id":' || coalesce(to_json("old"."external_id")::text, 'null')
+          end,
+          case
+            when ("old"."hours")::text is distinct from ("new"."hours")::text then '"hours":' || coalesce(to_json("old"."hours")::text, 'null')
+          end,
+          case
+            when (to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text is distinct from (to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text then '"unavailable_until":' || coalesce(
+              to_json(to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text,
+              'null'
+            )
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous",
       '"' || "new"."version" || '-' || to_hex("new"."stamp") || case
         when coalesce("new"."unavailable_until" <= now(), false) then '-restored'
         else ''
@@ -16185,7 +15998,8 @@ with
       wanted
       join "modifier" using (external_id)
     where
-      "modifier"."location_id" = $7::bigint
+      wanted.external_id is not null
+      and "modifier"."location_id" = $7::bigint
       and "modifier"."account_id" = $8::bigint
     limit
       1001
@@ -16224,114 +16038,123 @@ with
       "modifier"."modifier_id"
     for no key update
   ),
-  found as (
+  matched as (
     select
+      locked.*,
       wanted.place,
-      min(wanted.place) over (
-        partition by
-          "locked"."modifier_id"
-      ) as first_place,
-      "locked"."modifier_id" as id,
-      locked.account_id,
-      locked.external_id,
       wanted.is_available as wants_available,
-      case
-        when wanted.is_available then null
-        when wanted.restores then returned.until
-        when wanted.has_plan then wanted.unavailable_until
-        else case
-          when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
-        end
-      end as wants_until,
-      (
-        wanted.is_available,
-        case
-          when wanted.is_available then null
-          when wanted.restores then returned.until
-          when wanted.has_plan then wanted.unavailable_until
-          else case
-            when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
-          end
-        end
-      ) is distinct from (
-        (
-          "locked"."is_available"
-          or coalesce("locked"."unavailable_until" <= now(), false)
-        ),
-        case
-          when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
-        end
-      ) as differs,
-      (
-        select
-          to_json(fields)
-        from
-          (
-            select
-              "locked"."modifier_id" as "modifier_id",
-              "locked"."modifier_group_id" as "modifier_group_id",
-              "locked"."location_id" as "location_id",
-              "locked"."name" as "name",
-              "locked"."description" as "description",
-              "locked"."price" as "price",
-              (
-                "locked"."is_available"
-                or coalesce("locked"."unavailable_until" <= now(), false)
-              ) as "is_available",
-              to_char(
-                case
-                  when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
-                end at time zone 'UTC',
-                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-              ) as "unavailable_until",
-              "locked"."default_quantity" as "default_quantity",
-              "locked"."item_id" as "item_id",
-              "locked"."allergens" as "allergens",
-              "locked"."dietary_tags" as "dietary_tags",
-              "locked"."sort_order" as "sort_order",
-              "locked"."external_id" as "external_id",
-              to_char(
-                case
-                  when not (
-                    "locked"."is_available"
-                    or coalesce("locked"."unavailable_until" <= now(), false)
-                  ) then "locked"."unavailable_since"
-                end at time zone 'UTC',
-                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-              ) as "unavailable_since",
-              case
-                when not (
-                  "locked"."is_available"
-                  or coalesce("locked"."unavailable_until" <= now(), false)
-                ) then "locked"."unavailable_by"
-              end as "unavailable_by",
-              to_char("locked"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-              to_char("locked"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-              "locked"."version" as "version",
-              "locked"."modifier_groups" as "modifier_groups"
-          ) as fields
-      ) as shown
+      wanted.unavailable_until as wanted_until,
+      wanted.has_plan,
+      wanted.restores
     from
       wanted
-      join (
-        select
-          place,
-          "locked"."modifier_id" as id
-        from
-          wanted
-          join locked on "locked"."modifier_id" = wanted.id
-        union all
-        select
-          place,
-          "locked"."modifier_id" as id
-        from
-          wanted
-          join locked on locked.external_id = wanted.external_id
-      ) as match using (place)
-      join locked on "locked"."modifier_id" = match.id
-      left join unnest($10::bigint[], $11::timestamptz[]) as returned (id, until) on returned.id = "locked"."modifier_id"
+      join locked on "locked"."modifier_id" = wanted.id
+    union all
+    select
+      locked.*,
+      wanted.place,
+      wanted.is_available as wants_available,
+      wanted.unavailable_until as wanted_until,
+      wanted.has_plan,
+      wanted.restores
+    from
+      wanted
+      join locked on locked.external_id = wanted.external_id
     where
-      not wanted.restores
+      wanted.external_id is not null
+  ),
+  found as (
+    select
+      place,
+      min(place) over (
+        partition by
+          "matched"."modifier_id"
+      ) as first_place,
+      "matched"."modifier_id" as id,
+      account_id,
+      external_id,
+      wants_available,
+      wants_until,
+      differs,
+      case
+        when not differs then (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "matched"."modifier_id" as "modifier_id",
+                "matched"."modifier_group_id" as "modifier_group_id",
+                "matched"."location_id" as "location_id",
+                "matched"."name" as "name",
+                "matched"."description" as "description",
+                "matched"."price" as "price",
+                (
+                  "matched"."is_available"
+                  or coalesce("matched"."unavailable_until" <= now(), false)
+                ) as "is_available",
+                to_char(
+                  case
+                    when not coalesce("matched"."unavailable_until" <= now(), false) then "matched"."unavailable_until"
+                  end at time zone 'UTC',
+                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                ) as "unavailable_until",
+                "matched"."default_quantity" as "default_quantity",
+                "matched"."item_id" as "item_id",
+                "matched"."allergens" as "allergens",
+                "matched"."dietary_tags" as "dietary_tags",
+                "matched"."sort_order" as "sort_order",
+                "matched"."external_id" as "external_id",
+                to_char(
+                  case
+                    when not (
+                      "matched"."is_available"
+                      or coalesce("matched"."unavailable_until" <= now(), false)
+                    ) then "matched"."unavailable_since"
+                  end at time zone 'UTC',
+                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                ) as "unavailable_since",
+                case
+                  when not (
+                    "matched"."is_available"
+                    or coalesce("matched"."unavailable_until" <= now(), false)
+                  ) then "matched"."unavailable_by"
+                end as "unavailable_by",
+                to_char("matched"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                to_char("matched"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "matched"."version" as "version",
+                "matched"."modifier_groups" as "modifier_groups"
+            ) as fields
+        )
+      end as shown
+    from
+      matched
+      left join unnest($10::bigint[], $11::timestamptz[]) as returned (id, until) on returned.id = "matched"."modifier_id"
+      cross join lateral (
+        select
+          case
+            when wants_available then null
+            when restores then returned.until
+            when has_plan then wanted_until
+            else case
+              when not coalesce("matched"."unavailable_until" <= now(), false) then "matched"."unavailable_until"
+            end
+          end as wants_until
+      ) as plan
+      cross join lateral (
+        select
+          (wants_available, wants_until) is distinct from (
+            (
+              "matched"."is_available"
+              or coalesce("matched"."unavailable_until" <= now(), false)
+            ),
+            case
+              when not coalesce("matched"."unavailable_until" <= now(), false) then "matched"."unavailable_until"
+            end
+          ) as differs
+      ) as comparison
+    where
+      not restores
       or returned.id is not null
   ),
   changed as (
@@ -16439,96 +16262,60 @@ with
               "new"."modifier_groups" as "modifier_groups"
           ) as fields
       ) as "resource",
-      changed_fields (
-        case
-          when new.is_available then (
-            select
-              to_json(fields)
-            from
-              (
-                select
-                  "old"."modifier_id" as "modifier_id",
-                  "old"."modifier_group_id" as "modifier_group_id",
-                  "old"."location_id" as "location_id",
-                  "old"."name" as "name",
-                  "old"."description" as "description",
-                  "old"."price" as "price",
-                  "old"."is_available" as "is_available",
-                  to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                  "old"."default_quantity" as "default_quantity",
-                  "old"."item_id" as "item_id",
-                  "old"."allergens" as "allergens",
-                  "old"."dietary_tags" as "dietary_tags",
-                  "old"."sort_order" as "sort_order",
-                  "old"."external_id" as "external_id",
-                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                  "old"."version" as "version",
-                  "old"."modifier_groups" as "modifier_groups"
-              ) as fields
-          )
-          else (
-            select
-              to_json(fields)
-            from
-              (
-                select
-                  "old"."modifier_id" as "modifier_id",
-                  "old"."modifier_group_id" as "modifier_group_id",
-                  "old"."location_id" as "location_id",
-                  "old"."name" as "name",
-                  "old"."description" as "description",
-                  "old"."price" as "price",
-                  (
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when (
+              case
+                when new.is_available then old.is_available
+                else (
+                  "old"."is_available"
+                  or coalesce("old"."unavailable_until" <= now(), false)
+                )
+              end
+            )::text is distinct from ("new"."is_available")::text then '"is_available":' || coalesce(
+              to_json(
+                case
+                  when new.is_available then old.is_available
+                  else (
                     "old"."is_available"
                     or coalesce("old"."unavailable_until" <= now(), false)
-                  ) as "is_available",
-                  to_char(
-                    case
+                  )
+                end
+              )::text,
+              'null'
+            )
+          end,
+          case
+            when (
+              to_char(
+                case
+                  when new.is_available then old.unavailable_until
+                  else case
+                    when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                  end
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              )
+            )::text is distinct from (to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text then '"unavailable_until":' || coalesce(
+              to_json(
+                to_char(
+                  case
+                    when new.is_available then old.unavailable_until
+                    else case
                       when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
-                    end at time zone 'UTC',
-                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-                  ) as "unavailable_until",
-                  "old"."default_quantity" as "default_quantity",
-                  "old"."item_id" as "item_id",
-                  "old"."allergens" as "allergens",
-                  "old"."dietary_tags" as "dietary_tags",
-                  "old"."sort_order" as "sort_order",
-                  "old"."external_id" as "external_id",
-                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                  "old"."version" as "version",
-                  "old"."modifier_groups" as "modifier_groups"
-              ) as fields
-          )
-        end,
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "new"."modifier_id" as "modifier_id",
-                "new"."modifier_group_id" as "modifier_group_id",
-                "new"."location_id" as "location_id",
-                "new"."name" as "name",
-                "new"."description" as "description",
-                "new"."price" as "price",
-                "new"."is_available" as "is_available",
-                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                "new"."default_quantity" as "default_quantity",
-                "new"."item_id" as "item_id",
-                "new"."allergens" as "allergens",
-                "new"."dietary_tags" as "dietary_tags",
-                "new"."sort_order" as "sort_order",
-                "new"."external_id" as "external_id",
-                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "new"."version" as "version",
-                "new"."modifier_groups" as "modifier_groups"
-            ) as fields
-        )
-      ) as "previous",
+                    end
+                  end at time zone 'UTC',
+                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                )
+              )::text,
+              'null'
+            )
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous",
       "new"."modifier_group_id" as "modifier_group_id",
       "modifier"."modifier_id" as "id"
   ),
@@ -16813,60 +16600,60 @@ with
               "new"."modifier_groups" as "modifier_groups"
           ) as fields
       ) as "resource",
-      changed_fields (
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "old"."modifier_id" as "modifier_id",
-                "old"."modifier_group_id" as "modifier_group_id",
-                "old"."location_id" as "location_id",
-                "old"."name" as "name",
-                "old"."description" as "description",
-                "old"."price" as "price",
-                "old"."is_available" as "is_available",
-                to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                "old"."default_quantity" as "default_quantity",
-                "old"."item_id" as "item_id",
-                "old"."allergens" as "allergens",
-                "old"."dietary_tags" as "dietary_tags",
-                "old"."sort_order" as "sort_order",
-                "old"."external_id" as "external_id",
-                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "old"."version" as "version",
-                "old"."modifier_groups" as "modifier_groups"
-            ) as fields
-        ),
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "new"."modifier_id" as "modifier_id",
-                "new"."modifier_group_id" as "modifier_group_id",
-                "new"."location_id" as "location_id",
-                "new"."name" as "name",
-                "new"."description" as "description",
-                "new"."price" as "price",
-                "new"."is_available" as "is_available",
-                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                "new"."default_quantity" as "default_quantity",
-                "new"."item_id" as "item_id",
-                "new"."allergens" as "allergens",
-                "new"."dietary_tags" as "dietary_tags",
-                "new"."sort_order" as "sort_order",
-                "new"."external_id" as "external_id",
-                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "new"."version" as "version",
-                "new"."modifier_groups" as "modifier_groups"
-            ) as fields
-        )
-      ) as "previous",
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when ("old"."modifier_id")::text is distinct from ("new"."modifier_id")::text then '"modifier_id":' || coalesce(to_json("old"."modifier_id")::text, 'null')
+          end,
+          case
+            when ("old"."modifier_group_id")::text is distinct from ("new"."modifier_group_id")::text then '"modifier_group_id":' || coalesce(to_json("old"."modifier_group_id")::text, 'null')
+          end,
+          case
+            when ("old"."location_id")::text is distinct from ("new"."location_id")::text then '"location_id":' || coalesce(to_json("old"."location_id")::text, 'null')
+          end,
+          case
+            when ("old"."name")::text is distinct from ("new"."name")::text then '"name":' || coalesce(to_json("old"."name")::text, 'null')
+          end,
+          case
+            when ("old"."description")::text is distinct from ("new"."description")::text then '"description":' || coalesce(to_json("old"."description")::text, 'null')
+          end,
+          case
+            when ("old"."price")::text is distinct from ("new"."price")::text then '"price":' || coalesce(to_json("old"."price")::text, 'null')
+          end,
+          case
+            when ("old"."is_available")::text is distinct from ("new"."is_available")::text then '"is_available":' || coalesce(to_json("old"."is_available")::text, 'null')
+          end,
+          case
+            when (to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text is distinct from (to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text then '"unavailable_until":' || coalesce(
+              to_json(to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text,
+              'null'
+            )
+          end,
+          case
+            when ("old"."default_quantity")::text is distinct from ("new"."default_quantity")::text then '"default_quantity":' || coalesce(to_json("old"."default_quantity")::text, 'null')
+          end,
+          case
+            when ("old"."item_id")::text is distinct from ("new"."item_id")::text then '"item_id":' || coalesce(to_json("old"."item_id")::text, 'null')
+          end,
+          case
+            when ("old"."allergens")::text is distinct from ("new"."allergens")::text then '"allergens":' || coalesce(to_json("old"."allergens")::text, 'null')
+          end,
+          case
+            when ("old"."dietary_tags")::text is distinct from ("new"."dietary_tags")::text then '"dietary_tags":' || coalesce(to_json("old"."dietary_tags")::text, 'null')
+          end,
+          case
+            when ("old"."sort_order")::text is distinct from ("new"."sort_order")::text then '"sort_order":' || coalesce(to_json("old"."sort_order")::text, 'null')
+          end,
+          case
+            when ("old"."external_id")::text is distinct from ("new"."external_id")::text then '"external_id":' || coalesce(to_json("old"."external_id")::text, 'null')
+          end,
+          case
+            when ("old"."modifier_groups")::text is distinct from ("new"."modifier_groups")::text then '"modifier_groups":' || coalesce(to_json("old"."modifier_groups")::text, 'null')
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous",
       "new"."modifier_group_id" as "modifier_group_id",
       '"' || "new"."version" || '-' || to_hex("new"."stamp") || case
         when coalesce("new"."unavailable_until" <= now(), false) then '-restored'
@@ -18064,96 +17851,99 @@ with
               "new"."modifier_groups" as "modifier_groups"
           ) as fields
       ) as "resource",
-      changed_fields (
-        case
-          when new.is_available then (
-            select
-              to_json(fields)
-            from
-              (
-                select
-                  "old"."modifier_id" as "modifier_id",
-                  "old"."modifier_group_id" as "modifier_group_id",
-                  "old"."location_id" as "location_id",
-                  "old"."name" as "name",
-                  "old"."description" as "description",
-                  "old"."price" as "price",
-                  "old"."is_available" as "is_available",
-                  to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                  "old"."default_quantity" as "default_quantity",
-                  "old"."item_id" as "item_id",
-                  "old"."allergens" as "allergens",
-                  "old"."dietary_tags" as "dietary_tags",
-                  "old"."sort_order" as "sort_order",
-                  "old"."external_id" as "external_id",
-                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                  "old"."version" as "version",
-                  "old"."modifier_groups" as "modifier_groups"
-              ) as fields
-          )
-          else (
-            select
-              to_json(fields)
-            from
-              (
-                select
-                  "old"."modifier_id" as "modifier_id",
-                  "old"."modifier_group_id" as "modifier_group_id",
-                  "old"."location_id" as "location_id",
-                  "old"."name" as "name",
-                  "old"."description" as "description",
-                  "old"."price" as "price",
-                  (
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when ("old"."modifier_id")::text is distinct from ("new"."modifier_id")::text then '"modifier_id":' || coalesce(to_json("old"."modifier_id")::text, 'null')
+          end,
+          case
+            when ("old"."modifier_group_id")::text is distinct from ("new"."modifier_group_id")::text then '"modifier_group_id":' || coalesce(to_json("old"."modifier_group_id")::text, 'null')
+          end,
+          case
+            when ("old"."location_id")::text is distinct from ("new"."location_id")::text then '"location_id":' || coalesce(to_json("old"."location_id")::text, 'null')
+          end,
+          case
+            when ("old"."name")::text is distinct from ("new"."name")::text then '"name":' || coalesce(to_json("old"."name")::text, 'null')
+          end,
+          case
+            when ("old"."description")::text is distinct from ("new"."description")::text then '"description":' || coalesce(to_json("old"."description")::text, 'null')
+          end,
+          case
+            when ("old"."price")::text is distinct from ("new"."price")::text then '"price":' || coalesce(to_json("old"."price")::text, 'null')
+          end,
+          case
+            when (
+              case
+                when new.is_available then old.is_available
+                else (
+                  "old"."is_available"
+                  or coalesce("old"."unavailable_until" <= now(), false)
+                )
+              end
+            )::text is distinct from ("new"."is_available")::text then '"is_available":' || coalesce(
+              to_json(
+                case
+                  when new.is_available then old.is_available
+                  else (
                     "old"."is_available"
                     or coalesce("old"."unavailable_until" <= now(), false)
-                  ) as "is_available",
-                  to_char(
-                    case
+                  )
+                end
+              )::text,
+              'null'
+            )
+          end,
+          case
+            when (
+              to_char(
+                case
+                  when new.is_available then old.unavailable_until
+                  else case
+                    when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                  end
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              )
+            )::text is distinct from (to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text then '"unavailable_until":' || coalesce(
+              to_json(
+                to_char(
+                  case
+                    when new.is_available then old.unavailable_until
+                    else case
                       when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
-                    end at time zone 'UTC',
-                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-                  ) as "unavailable_until",
-                  "old"."default_quantity" as "default_quantity",
-                  "old"."item_id" as "item_id",
-                  "old"."allergens" as "allergens",
-                  "old"."dietary_tags" as "dietary_tags",
-                  "old"."sort_order" as "sort_order",
-                  "old"."external_id" as "external_id",
-                  to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                  to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                  "old"."version" as "version",
-                  "old"."modifier_groups" as "modifier_groups"
-              ) as fields
-          )
-        end,
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "new"."modifier_id" as "modifier_id",
-                "new"."modifier_group_id" as "modifier_group_id",
-                "new"."location_id" as "location_id",
-                "new"."name" as "name",
-                "new"."description" as "description",
-                "new"."price" as "price",
-                "new"."is_available" as "is_available",
-                to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                "new"."default_quantity" as "default_quantity",
-                "new"."item_id" as "item_id",
-                "new"."allergens" as "allergens",
-                "new"."dietary_tags" as "dietary_tags",
-                "new"."sort_order" as "sort_order",
-                "new"."external_id" as "external_id",
-                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "new"."version" as "version",
-                "new"."modifier_groups" as "modifier_groups"
-            ) as fields
-        )
-      ) as "previous",
+                    end
+                  end at time zone 'UTC',
+                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                )
+              )::text,
+              'null'
+            )
+          end,
+          case
+            when ("old"."default_quantity")::text is distinct from ("new"."default_quantity")::text then '"default_quantity":' || coalesce(to_json("old"."default_quantity")::text, 'null')
+          end,
+          case
+            when ("old"."item_id")::text is distinct from ("new"."item_id")::text then '"item_id":' || coalesce(to_json("old"."item_id")::text, 'null')
+          end,
+          case
+            when ("old"."allergens")::text is distinct from ("new"."allergens")::text then '"allergens":' || coalesce(to_json("old"."allergens")::text, 'null')
+          end,
+          case
+            when ("old"."dietary_tags")::text is distinct from ("new"."dietary_tags")::text then '"dietary_tags":' || coalesce(to_json("old"."dietary_tags")::text, 'null')
+          end,
+          case
+            when ("old"."sort_order")::text is distinct from ("new"."sort_order")::text then '"sort_order":' || coalesce(to_json("old"."sort_order")::text, 'null')
+          end,
+          case
+            when ("old"."external_id")::text is distinct from ("new"."external_id")::text then '"external_id":' || coalesce(to_json("old"."external_id")::text, 'null')
+          end,
+          case
+            when ("old"."modifier_groups")::text is distinct from ("new"."modifier_groups")::text then '"modifier_groups":' || coalesce(to_json("old"."modifier_groups")::text, 'null')
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous",
       "new"."modifier_group_id" as "modifier_group_id",
       '"' || "new"."version" || '-' || to_hex("new"."stamp") || case
         when coalesce("new"."unavailable_until" <= now(), false) then '-restored'
@@ -18664,48 +18454,39 @@ with
               "new"."version" as "version"
           ) as fields
       ) as "resource",
-      changed_fields (
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "old"."modifier_group_id" as "modifier_group_id",
-                "old"."location_id" as "location_id",
-                "old"."name" as "name",
-                "old"."description" as "description",
-                "old"."min_selections" as "min_selections",
-                "old"."max_selections" as "max_selections",
-                "old"."max_per_modifier" as "max_per_modifier",
-                "old"."free_selections" as "free_selections",
-                "old"."external_id" as "external_id",
-                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "old"."version" as "version"
-            ) as fields
-        ),
-        (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "new"."modifier_group_id" as "modifier_group_id",
-                "new"."location_id" as "location_id",
-                "new"."name" as "name",
-                "new"."description" as "description",
-                "new"."min_selections" as "min_selections",
-                "new"."max_selections" as "max_selections",
-                "new"."max_per_modifier" as "max_per_modifier",
-                "new"."free_selections" as "free_selections",
-                "new"."external_id" as "external_id",
-                to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "new"."version" as "version"
-            ) as fields
-        )
-      ) as "previous",
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when ("old"."modifier_group_id")::text is distinct from ("new"."modifier_group_id")::text then '"modifier_group_id":' || coalesce(to_json("old"."modifier_group_id")::text, 'null')
+          end,
+          case
+            when ("old"."location_id")::text is distinct from ("new"."location_id")::text then '"location_id":' || coalesce(to_json("old"."location_id")::text, 'null')
+          end,
+          case
+            when ("old"."name")::text is distinct from ("new"."name")::text then '"name":' || coalesce(to_json("old"."name")::text, 'null')
+          end,
+          case
+            when ("old"."description")::text is distinct from ("new"."description")::text then '"description":' || coalesce(to_json("old"."description")::text, 'null')
+          end,
+          case
+            when ("old"."min_selections")::text is distinct from ("new"."min_selections")::text then '"min_selections":' || coalesce(to_json("old"."min_selections")::text, 'null')
+          end,
+          case
+            when ("old"."max_selections")::text is distinct from ("new"."max_selections")::text then '"max_selections":' || coalesce(to_json("old"."max_selections")::text, 'null')
+          end,
+          case
+            when ("old"."max_per_modifier")::text is distinct from ("new"."max_per_modifier")::text then '"max_per_modifier":' || coalesce(to_json("old"."max_per_modifier")::text, 'null')
+          end,
+          case
+            when ("old"."free_selections")::text is distinct from ("new"."free_selections")::text then '"free_selections":' || coalesce(to_json("old"."free_selections")::text, 'null')
+          end,
+          case
+            when ("old"."external_id")::text is distinct from ("new"."external_id")::text then '"external_id":' || coalesce(to_json("old"."external_id")::text, 'null')
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous",
       "new"."menu_ids" as "menu_ids",
       '"' || "new"."content_version" || '-' || to_hex("new"."stamp") || '-' || (
         select

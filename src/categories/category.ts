@@ -80,6 +80,7 @@ export const categories: RecordKind<CategoryKey, Category> = {
   table: 'category',
   path: ['category_id', 'menu_id'],
   json: categoryJson,
+  compared: shownCategory,
   eTag: categoryETag,
   constraints: {
     category_external_id: externalIdTaken,

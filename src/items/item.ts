@@ -93,13 +93,6 @@ export function itemJson(row = 'item'): RawBuilder<Json<Item>> {
   return jsonObject<Item>(shownItem(row));
 }
 
-/** What events compare: the item as it is stored, without what goes with the switch. */
-export function storedItemJson(row: string): RawBuilder<Json<ComparedItem>> {
-  return jsonObject<ComparedItem>(storedItem(row));
-}
-
-type ComparedItem = Omit<Item, keyof ReturnType<typeof notedAbsence>>;
-
 /** The events of an update that may change any field, and what they say of before. */
 export const itemEventTypes = updateEventTypes('item', describingFields(itemFields));
 export const previousOfItem = previousOfUpdate(storedItem);
@@ -109,13 +102,14 @@ export const switchedItems: SwitchedKind<'item', Item> = {
   table: 'item',
   rows: 'items',
   json: itemJson,
-  previous: previousOfItem,
 };
 
 export const items: RecordKind<ItemKey, Item> = {
   table: 'item',
   path: ['item_id', 'menu_id'],
   json: itemJson,
+  // Without what goes with the switch.
+  compared: storedItem,
   eTag: (row = 'item') => switchedETag(row),
   constraints: {
     item_external_id: externalIdTaken,

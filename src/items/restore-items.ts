@@ -1,11 +1,10 @@
 import { restoreDue } from '../records/restore-due.ts';
-import { items, previousOfItem } from './item.ts';
+import { items } from './item.ts';
 
 /** Writes down that items are back. @returns how many; more may be due. */
 export const restoreDueItems = restoreDue(
   'items.restoreDueItems',
   { ...items, table: 'item' },
-  previousOfItem,
   {
     inSeveralMenus: true,
   },

@@ -30,10 +30,10 @@ export const locationFields = {
   hours: 'jsonb',
 } as const satisfies FieldTypes<components['schemas']['LocationUpdate']>;
 
-/** A row of `location` as the API shows it. */
-export function locationJson(row = 'location'): RawBuilder<Json<Location>> {
+/** The fields of a row of `location`. */
+function shownLocation(row: string) {
   const location = columns('location', row);
-  return jsonObject<Location>({
+  return {
     location_id: location.location_id,
     name: location.name,
     address: sql<Json<Location['address']>>`${location.address}`,
@@ -45,7 +45,11 @@ export function locationJson(row = 'location'): RawBuilder<Json<Location>> {
     created: spacedDateTime(location.created_at),
     updated_at: rfc3339(location.updated_at),
     version: location.version,
-  });
+  };
+}
+
+export function locationJson(row = 'location'): RawBuilder<Json<Location>> {
+  return jsonObject<Location>(shownLocation(row));
 }
 
 /** Its ETag, quotes included. */
@@ -58,6 +62,7 @@ export const locations: RecordKind<LocationKey, Location> = {
   table: 'location',
   path: ['location_id'],
   json: locationJson,
+  compared: shownLocation,
   eTag: locationETag,
   constraints: {
     location_external_id: externalIdTaken,

@@ -64,6 +64,7 @@ export const menus: RecordKind<MenuKey, Menu> = {
   table: 'menu',
   path: ['menu_id'],
   json: menuJson,
+  compared: shownMenu,
   eTag: menuETag,
   constraints: { menu_external_id: externalIdTaken },
 };

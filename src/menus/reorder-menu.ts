@@ -6,7 +6,7 @@ import { build, type Param } from '../db/statement.ts';
 import { acceptedETags, requireMatch } from '../http/conditional.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { ok } from '../http/reply.ts';
-import { items, storedItemJson } from '../items/item.ts';
+import { items } from '../items/item.ts';
 import { type MenuKey, requireMenu } from '../records/menu-reach.ts';
 import { requireReach } from '../records/reach.ts';
 import { change, changedFields, raised, type Written, write, written } from '../records/write.ts';
@@ -93,7 +93,7 @@ const move = write(
       .where(sql<boolean>`item.item_id = place.item_id`)
       .where(sql<boolean>`item.account_id = ${p('account_id', 'bigint')}`)
       // The move says nothing of the availability, so neither do its old values.
-      .returning(change(items, 'item.updated', { previous: changedFields({ json: storedItemJson }) })),
+      .returning(change(items, 'item.updated', { previous: changedFields(items) })),
   ],
   ['record'],
 );

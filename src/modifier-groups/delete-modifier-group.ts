@@ -4,7 +4,7 @@ import { type Param, statement } from '../db/statement.ts';
 import { acceptedETags, requireMatch } from '../http/conditional.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { noContent } from '../http/reply.ts';
-import { items, storedItemJson } from '../items/item.ts';
+import { items } from '../items/item.ts';
 import { onConstraint } from '../records/constraints.ts';
 import {
   type ChangeRow,
@@ -18,7 +18,7 @@ import {
 import { readGroup } from './get-modifier-group.ts';
 import { type GroupKey, groupKey } from './keys.ts';
 import { lockGroups, takeTurn } from './lock.ts';
-import { modifiers, storedModifierJson } from './modifier.ts';
+import { modifiers } from './modifier.ts';
 import { groups } from './modifier-group.ts';
 import { noteShowingMenus } from './shown-groups.ts';
 
@@ -86,7 +86,7 @@ const detachItems = write(
   (p: Param<Values>) => sql<ChangeRow<never>>`
     update item set modifier_groups = ${withoutGroup(p, 'item')}, ${raise(p, 'item')}
     where (item_id, account_id) in (${users(p, 'item_id')})
-    returning ${list(change(items, 'item.updated', { previous: changedFields({ json: storedItemJson }) }))}`,
+    returning ${list(change(items, 'item.updated', { previous: changedFields(items) }))}`,
   ['record'],
   { inSeveralMenus: true },
 );
@@ -96,9 +96,7 @@ const detachModifiers = write(
   (p: Param<Values>) => sql<ChangeRow<never>>`
     update modifier set modifier_groups = ${withoutGroup(p, 'modifier')}, ${raise(p, 'modifier')}
     where (modifier_id, account_id) in (${users(p, 'modifier_id')})
-    returning ${list(
-      change(modifiers, 'modifier.updated', { previous: changedFields({ json: storedModifierJson }) }),
-    )}`,
+    returning ${list(change(modifiers, 'modifier.updated', { previous: changedFields(modifiers) }))}`,
   ['record'],
   { through: 'modifier' },
 );

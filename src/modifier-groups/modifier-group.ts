@@ -79,6 +79,7 @@ export const groups: RecordKind<GroupKey, Summary> = {
   table: 'modifier_group',
   path: ['modifier_group_id', 'location_id'],
   json: (row = 'modifier_group') => jsonObject<Summary>(shownGroup(row)),
+  compared: shownGroup,
   eTag: groupETag,
   constraints: {
     modifier_group_external_id: externalIdTaken,

@@ -95,13 +95,6 @@ export function modifierJson(row = 'modifier'): RawBuilder<Json<Modifier>> {
   return jsonObject<Modifier>(shownModifier(row));
 }
 
-/** What events compare: the modifier as it is stored, without what goes with the switch. */
-export function storedModifierJson(row: string): RawBuilder<Json<ComparedModifier>> {
-  return jsonObject<ComparedModifier>(storedModifier(row));
-}
-
-type ComparedModifier = Omit<Modifier, keyof ReturnType<typeof notedAbsence>>;
-
 /** The events of an update that may change any field, and what they say of before. */
 export const modifierEventTypes = updateEventTypes('modifier', describingFields(modifierFields));
 export const previousOfModifier = previousOfUpdate(storedModifier);
@@ -111,13 +104,14 @@ export const switchedModifiers: SwitchedKind<'modifier', Modifier> = {
   table: 'modifier',
   rows: 'modifiers',
   json: modifierJson,
-  previous: previousOfModifier,
 };
 
 export const modifiers: RecordKind<ModifierKey, Modifier> = {
   table: 'modifier',
   path: ['modifier_id', 'modifier_group_id', 'location_id'],
   json: modifierJson,
+  // Without what goes with the switch.
+  compared: storedModifier,
   eTag: (row = 'modifier') => switchedETag(row),
   constraints: {
     modifier_external_id: externalIdTaken,

@@ -4,7 +4,7 @@ import { build, type Param, statement } from '../db/statement.ts';
 import { acceptedETags, requireMatch } from '../http/conditional.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { ok } from '../http/reply.ts';
-import { type ItemKey, itemJson, itemKey, items, requireItem, storedItemJson } from '../items/item.ts';
+import { type ItemKey, itemJson, itemKey, items, requireItem } from '../items/item.ts';
 import { isReachable } from '../records/record-kind.ts';
 import { change, changedFields, raised, type Written, write, written } from '../records/write.ts';
 import { lockGroups, takeTurn } from './lock.ts';
@@ -73,7 +73,7 @@ const set = write(
       .where(isReachable(items, p))
       .returning([
         // It says nothing of the availability, so neither do its old values.
-        ...change(items, 'item.updated', { previous: changedFields({ json: storedItemJson }) }),
+        ...change(items, 'item.updated', { previous: changedFields(items) }),
         items.eTag('new').as('etag'),
       ]),
   ['etag', 'resource'],

@@ -9,7 +9,7 @@ import { isReachable } from '../records/record-kind.ts';
 import { change, changedFields, raised, type Written, write, written } from '../records/write.ts';
 import { type ModifierKey, modifierKey } from './keys.ts';
 import { lockGroups, takeTurn } from './lock.ts';
-import { lockModifier, modifiers, requireModifier, storedModifierJson, type Uses } from './modifier.ts';
+import { lockModifier, modifiers, requireModifier, type Uses } from './modifier.ts';
 import { nestingErrors, readNestings } from './nesting.ts';
 import { noteShowingMenus } from './shown-groups.ts';
 import { noteUses, requireMeetable, sameUses, wantedUses } from './uses.ts';
@@ -68,7 +68,7 @@ const set = write(
       .set({ modifier_groups: p('uses', 'json'), ...raised(p, 'modifier') })
       .where(isReachable(modifiers, p))
       .returning([
-        ...change(modifiers, 'modifier.updated', { previous: changedFields({ json: storedModifierJson }) }),
+        ...change(modifiers, 'modifier.updated', { previous: changedFields(modifiers) }),
         modifiers.eTag('new').as('etag'),
       ]),
   ['etag', 'resource'],

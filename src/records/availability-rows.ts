@@ -10,8 +10,8 @@ import { isAvailable, pendingReturn, type Switched } from './absence.ts';
 import { type FoundRow, mostRecords, type NamedRow, type Names, requireDistinct } from './named-rows.ts';
 import { type Reach, withinReach } from './reach.ts';
 import type { RecordKind } from './record-kind.ts';
-import { absenceNotes, type Switching, switchEventTypes } from './switches.ts';
-import { type ChangeOptions, change, list, type TouchOptions, type Written, writeOf } from './write.ts';
+import { absenceNotes, previousOfSwitch, type Switching, switchEventTypes } from './switches.ts';
+import { change, list, type TouchOptions, type Written, writeOf } from './write.ts';
 
 type Outcome = components['schemas']['AvailabilityOutcome'];
 
@@ -54,10 +54,7 @@ export interface Scope<V> extends TouchOptions {
 }
 
 /** What calls on one kind of record share. */
-export interface SwitchedKind<Kind extends Switched, T>
-  extends Names<Kind>,
-    Pick<RecordKind<never, T>, 'json'>,
-    Required<Pick<ChangeOptions, 'previous'>> {}
+export type SwitchedKind<Kind extends Switched, T> = Names<Kind> & Pick<RecordKind<never, T>, 'json'>;
 
 /** The rows of a body by their columns. */
 export function rowsOf<Kind extends Switched>(table: Kind, rows: readonly NamedRow<Kind>[]): Rows {
@@ -101,7 +98,8 @@ export function availabilityWrite<V extends AvailabilityValues, Kind extends Swi
       select id from wanted where id is not null
       union all
       select ${id(kind.table)} from wanted join ${table} using (external_id)
-      where ${contains(p, kind.table)} and ${sql.ref(`${kind.table}.account_id`)} = ${p('account_id', 'bigint')}
+      where wanted.external_id is not null and ${contains(p, kind.table)}
+        and ${sql.ref(`${kind.table}.account_id`)} = ${p('account_id', 'bigint')}
       limit ${mostRecords + 1}
     ),
     locked as (
@@ -110,7 +108,8 @@ export function availabilityWrite<V extends AvailabilityValues, Kind extends Swi
         and ${id(kind.table)} = any (array(select id from named)) and not ${areTooMany}
       order by ${id(kind.table)} for no key update
     ),
-    found as (${foundRows(p, id('locked'), kind.json('locked'))})`,
+    matched as (${matchedRows(id('locked'))}),
+    found as (${foundRows(p, id('matched'), kind.json('matched'))})`,
       change: sql`
     update ${table}
     set is_available = found.wants_available, unavailable_until = found.wants_until,
@@ -120,7 +119,7 @@ export function availabilityWrite<V extends AvailabilityValues, Kind extends Swi
     where ${id(kind.table)} = found.id and ${table}.account_id = found.account_id and found.differs
       and not exists (select from found where place > first_place)
     returning ${list([
-      ...change(kind, switchEventTypes(kind.table), { previous: kind.previous }),
+      ...change(kind, switchEventTypes(kind.table), { previous: previousOfSwitch }),
       id(kind.table).as('id'),
     ])}`,
       ...touched,
@@ -146,34 +145,41 @@ function wantedRows(p: Param<Rows>): RawBuilder<unknown> {
     ) with ordinality as wanted (id, external_id, is_available, unavailable_until, has_plan, restores, place)`;
 }
 
-/** The wanted rows whose records are there, with what each is to become and whether readers see it so already. */
+// Each way of naming by a hash of what is locked, however many rows the planner expects.
+function matchedRows(id: RawBuilder<number>): RawBuilder<unknown> {
+  const columns = sql`locked.*, wanted.place, wanted.is_available as wants_available,
+      wanted.unavailable_until as wanted_until, wanted.has_plan, wanted.restores`;
+  return sql`
+      select ${columns} from wanted join locked on ${id} = wanted.id
+      union all
+      select ${columns} from wanted join locked on locked.external_id = wanted.external_id
+      where wanted.external_id is not null`;
+}
+
+/** The wanted rows whose records are there, with what each is to become, or as readers see it if it is so already. */
 function foundRows(
   p: Param<Returns>,
   id: RawBuilder<number>,
   shown: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
-  const until = pendingReturn('locked');
-  const wantsUntil = sql`case
-    when wanted.is_available then null
-    when wanted.restores then returned.until
-    when wanted.has_plan then wanted.unavailable_until
-    else ${until} end`;
+  const until = pendingReturn('matched');
   return sql`
-    select wanted.place, min(wanted.place) over (partition by ${id}) as first_place,
-      ${id} as id, locked.account_id, locked.external_id,
-      wanted.is_available as wants_available, ${wantsUntil} as wants_until,
-      (wanted.is_available, ${wantsUntil}) is distinct from (${isAvailable('locked')}, ${until}) as differs,
-      ${shown} as shown
-    from wanted
-    join (
-      select place, ${id} as id from wanted join locked on ${id} = wanted.id
-      union all
-      select place, ${id} as id from wanted join locked on locked.external_id = wanted.external_id
-    ) as match using (place)
-    join locked on ${id} = match.id
+    select place, min(place) over (partition by ${id}) as first_place, ${id} as id, account_id, external_id,
+      wants_available, wants_until, differs, case when not differs then ${shown} end as shown
+    from matched
     left join unnest(${p('returned_ids', 'bigint[]')}, ${p('returned_untils', 'timestamptz[]')})
       as returned (id, until) on returned.id = ${id}
-    where not wanted.restores or returned.id is not null`;
+    cross join lateral (
+      select case
+        when wants_available then null
+        when restores then returned.until
+        when has_plan then wanted_until
+        else ${until} end as wants_until
+    ) as plan
+    cross join lateral (
+      select (wants_available, wants_until) is distinct from (${isAvailable('matched')}, ${until}) as differs
+    ) as comparison
+    where not restores or returned.id is not null`;
 }
 
 const outcome = sql<Outcome>`case

@@ -15,6 +15,8 @@ export interface RecordKind<Key extends Reach, T> {
   path: readonly (keyof Key & string)[];
   /** A row as the API shows it; `row` is the name that the query gives it. */
   json(row?: string): RawBuilder<Json<T>>;
+  /** The fields that events compare, of a row as it is stored. */
+  compared(row: string): Record<string, RawBuilder<unknown>>;
   /** Its ETag, quotes included. */
   eTag(row?: string): RawBuilder<string>;
   /** What its creates, updates and deletes may violate. */

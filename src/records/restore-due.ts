@@ -1,22 +1,20 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
-import type { AnyJson } from '../db/json.ts';
 import type { Param } from '../db/statement.ts';
 import type { Switched } from './absence.ts';
 import type { RecordKind } from './record-kind.ts';
+import { previousOfSwitch } from './switches.ts';
 import { type ChangeRow, change, list, type TouchOptions, type Written, write, written } from './write.ts';
 
 /**
  * Writes down what readers see already: records whose `unavailable_until` has passed are available again, each with
  * its event. Any number of processes may call it; one works at a time.
- * @param previous what the events say of before
  * @param touch how the menus that show the records are found
  * @returns a function that tells how many came back; more may be due.
  */
 export function restoreDue<T>(
   name: string,
   kind: RecordKind<never, T> & { table: Switched },
-  previous: RawBuilder<AnyJson | null>,
   touch: TouchOptions,
 ): (database: Database) => Promise<number> {
   const table = sql.table(kind.table);
@@ -32,7 +30,7 @@ export function restoreDue<T>(
           select due.${id}, due.account_id from ${table} as due
           where due.unavailable_until <= now()
           order by due.${id} limit 500 for update skip locked)
-      returning ${list(change(kind, `${kind.table}.toggled`, { previous }))}`,
+      returning ${list(change(kind, `${kind.table}.toggled`, { previous: previousOfSwitch }))}`,
     ['record'],
     touch,
   );

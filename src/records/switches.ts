@@ -12,10 +12,9 @@ import {
   isAvailable,
   pendingReturn,
   type Switched,
-  seenAvailability,
 } from './absence.ts';
 import { type Fields, hasChanged, isPresent, type NextValues } from './update.ts';
-import type { EventType } from './write.ts';
+import { differing, type EventType } from './write.ts';
 
 /** The client that switches. */
 export interface Switching {
@@ -96,11 +95,22 @@ export function switchEventTypes(table: Switched): RawBuilder<EventType[]> {
 export function previousOfUpdate(
   stored: (row: string) => Record<string, RawBuilder<unknown>>,
 ): RawBuilder<AnyJson | null> {
-  const asStored = (row: string) => jsonObject<Record<string, unknown>>(stored(row));
-  const asSeen = jsonObject<Record<string, unknown>>({ ...stored('old'), ...seenAvailability('old') });
-  return sql`changed_fields(
-    case when new.is_available then ${asStored('old')} else ${asSeen} end,
-    ${asStored('new')})`;
+  return differing({ ...stored('old'), ...availabilityBefore() }, stored('new'));
+}
+
+/** The same of an update that changes the availability, and nothing else. */
+export const previousOfSwitch = differing(availabilityBefore(), {
+  is_available: sql.ref('new.is_available'),
+  unavailable_until: rfc3339(sql.ref<Date | null>('new.unavailable_until')),
+});
+
+function availabilityBefore() {
+  return {
+    is_available: sql<boolean>`case when new.is_available then old.is_available else ${isAvailable('old')} end`,
+    unavailable_until: rfc3339(
+      sql<Date | null>`case when new.is_available then old.unavailable_until else ${pendingReturn('old')} end`,
+    ),
+  };
 }
 
 /** What a toggle has changed. A planned return that is given up belongs to it. */

@@ -99,13 +99,27 @@ export function change<T>(
   ) as unknown as ChangeColumns<T>;
 }
 
-/** The `previous` of an update: the old values of the fields that differ. */
+/** The `previous` of an update: the old values of the fields that differ, or null. */
 export function changedFields({
-  json,
-}: {
-  json(row: string): RawBuilder<AnyJson>;
-}): RawBuilder<AnyJson | null> {
-  return sql`changed_fields(${json('old')}, ${json('new')})`;
+  compared,
+}: Pick<RecordKind<never, never>, 'compared'>): RawBuilder<AnyJson | null> {
+  return differing(compared('old'), compared('new'));
+}
+
+// They differ in every change, or in none.
+const notCompared = ['version', 'updated_at', 'created'];
+
+/** JSON of those fields of `before` that `after` has with another text; null when there are none. */
+export function differing(
+  before: Record<string, RawBuilder<unknown>>,
+  after: Record<string, RawBuilder<unknown>>,
+): RawBuilder<AnyJson | null> {
+  const fields = Object.entries(before).filter(([name]) => !notCompared.includes(name));
+  const parts = fields.map(
+    ([name, value]) => sql`case when (${value})::text is distinct from (${after[name]})::text
+      then ${sql.lit(`"${name}":`)} || coalesce(to_json(${value})::text, 'null') end`,
+  );
+  return sql`nullif('{' || concat_ws(',', ${sql.join(parts)}) || '}', '{}')::json`;
 }
 
 /** An insert, update or delete that returns `change(…)` and whatever else it wants shown. */

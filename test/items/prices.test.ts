@@ -152,6 +152,35 @@ t.test('imports name each price that the currency has no place for, in both form
   t.match((await api.get(contentPath, { headers: { accept: 'text/csv' } })).text, ',X,,1,');
 });
 
+t.test('an import that has waited goes by the currency and the prices that it then finds', async (t) => {
+  const { location, category, contentPath, create, update } = await makePlace('EUR');
+  const { body } = await create('1');
+  const item = body.data;
+  const send = (price: number) => () =>
+    api.put(contentPath, {
+      data: {
+        categories: [{ category_id: category.category_id, items: [{ item_id: item.item_id, price }] }],
+      },
+    });
+  const [changed] = await whileLocked(database, ['category', category.category_id], [send(3)], async () =>
+    t.equal((await update(item, '2')).status, 200),
+  );
+  t.match(changed?.body.data.items.updated, [{ old: { price: 2 }, new: { price: 3 } }]);
+  const [refused] = await whileLocked(
+    database,
+    ['location', location.location_id],
+    [send(2.5)],
+    (transaction) =>
+      sql`update location set currency = 'JPY' where location_id = ${location.location_id}`.execute(
+        transaction,
+      ),
+  );
+  t.equal(refused?.status, 422);
+  t.same(refused && errorsOf(refused), [
+    '/data/categories/0/items/0/price precision: must have no decimal places in JPY',
+  ]);
+});
+
 t.test('export and import keep what a currency of three places has', async (t) => {
   const { contentPath, category } = await makePlace('KWD');
   for (const price of [0.001, 1.25, 999999999.999]) await makeItem(api, category, { price });

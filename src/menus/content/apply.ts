@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { categories } from '../../categories/category.ts';
 import type { Database } from '../../db/database.ts';
 import { build, type Param, statement } from '../../db/statement.ts';
-import { itemEventTypes, itemFields, items, previousOfItem, storedItemJson } from '../../items/item.ts';
+import { itemEventTypes, itemFields, items, previousOfItem } from '../../items/item.ts';
 import { searchColumns } from '../../items/search.ts';
 import { absenceNotes } from '../../records/switches.ts';
 import { changedFields } from '../../records/write.ts';
@@ -100,7 +100,7 @@ const setUses = updating(
   'menus.importMenu.setUses',
   { ...itemRows, columns: { modifier_groups: 'json' } },
   'item.updated',
-  { previous: changedFields({ json: storedItemJson }) },
+  { previous: changedFields(items) },
 );
 const insertItems = insertion(
   'menus.importMenu.insertItems',

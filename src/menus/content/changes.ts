@@ -29,13 +29,14 @@ export function sortOut<Row extends object, Values extends object>(
 }
 
 export function changeOf<Values extends object>(old: object, next: object): Change<Values> | null {
-  const before = new Map(Object.entries(old));
+  const before = old as Record<string, unknown>;
   const changed = Object.entries(next).filter(
-    ([field, value]) => !isDeepStrictEqual(value, before.get(field)),
+    // Most values are texts and numbers, and the same.
+    ([field, value]) => !Object.is(value, before[field]) && !isDeepStrictEqual(value, before[field]),
   );
   if (changed.length === 0) return null;
   return {
-    old: Object.fromEntries(changed.map(([field]) => [field, before.get(field)])) as Values,
+    old: Object.fromEntries(changed.map(([field]) => [field, before[field]])) as Values,
     new: Object.fromEntries(changed) as Values,
   };
 }

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { components } from '../../../generated/api.ts';
 import { type Database, inTransaction, patient } from '../../db/database.ts';
 import type { Json } from '../../db/json.ts';
@@ -17,7 +17,7 @@ import { written } from '../../records/write.ts';
 import { lockContent } from '../lock-content.ts';
 import { menuKey, menus } from '../menu.ts';
 import { selectMenuETag } from '../menu-detail.ts';
-import { readStoredText, type WantedGroups } from '../stored-menu.ts';
+import { readStoredText, type StoredText, type WantedGroups } from '../stored-menu.ts';
 import { applyEdits } from './apply.ts';
 import { menuETagsOf } from './etags.ts';
 import type { Edits, Outcome } from './planner.ts';
@@ -25,7 +25,8 @@ import { openPlanner, type RemotePlanner } from './planners.ts';
 
 /**
  * Makes the menu equal to a document, in one transaction with its events. The difference is first found without a
- * lock, so that a wrong document, a dry run and one that changes nothing keep nobody waiting.
+ * lock, so that a wrong document, a dry run and one that changes nothing keep nobody waiting; once all is locked it is
+ * found again, unless the menu is still as it was.
  */
 export async function importMenu(call: Call<'importMenu'>): Promise<Reply<'importMenu'>> {
   const { database, params, query, caller, headers, body, bodyType } = call;
@@ -44,7 +45,7 @@ export async function importMenu(call: Call<'importMenu'>): Promise<Reply<'impor
     const place = { account_id: key.account_id, location_id: stored.location_id };
     const edits = await editsOf(outcome, database, place);
     if (dry_run || edits.isEmpty) return ok(diffOf(edits), { ETag: stored.etag });
-    const done = await apply(call, { key, place, accepted, planner, wanted }, edits);
+    const done = await apply(call, { key, place, accepted, planner, wanted }, { stored, outcome });
     return ok(diffOf(done.edits), { ETag: done.etag });
   } finally {
     planner.close();
@@ -76,9 +77,19 @@ function diffOf({ diff }: Edits): Json<components['schemas']['MenuDiffResponse']
   return diff as Json<components['schemas']['MenuDiffResponse']>;
 }
 
-const holdCurrency = statement('menus.importMenu.holdCurrency', (p: Param<MenuKey>) =>
-  heldCurrency(sql`select location_id, account_id from menu where ${isAtPath(menus, p)}`),
+const lockCurrency = statement(
+  'menus.importMenu.holdCurrency',
+  (p: Param<MenuKey>) =>
+    heldCurrency(sql`select location_id, account_id from menu where ${isAtPath(menus, p)}`) as RawBuilder<{
+      currency: string;
+    }>,
 );
+
+/** @returns the currency; undefined when the menu is gone. */
+async function holdCurrency(transaction: Database, key: MenuKey): Promise<string | undefined> {
+  const [location] = await lockCurrency(transaction, key);
+  return location?.currency;
+}
 
 interface Import {
   key: MenuKey;
@@ -88,20 +99,29 @@ interface Import {
   wanted: WantedGroups;
 }
 
+/** A menu as it was found, and what comes of it and the document. */
+interface Found {
+  stored: StoredText;
+  outcome: Outcome;
+}
+
 async function apply(
   { database, requestId, caller }: Call<'importMenu'>,
   { key, place, accepted, planner, wanted }: Import,
-  foreseen: Edits,
+  foreseen: Found,
 ): Promise<{ edits: Edits; etag: string }> {
-  let groups = foreseen.groups && { ...place, changed: foreseen.groups.changed };
+  const { groups: foreseenGroups } = foreseen.outcome.edits ?? {};
+  let groups = foreseenGroups && { ...place, changed: foreseenGroups.changed };
+  let latest: Found | undefined = foreseen;
   for (;;) {
     const done = await inTransaction(patient(database), async (transaction) => {
       // Either keeps the currency as it is.
-      await (groups ? takeTurn(transaction, place) : holdCurrency(transaction, key));
+      const currency = await (groups ? takeTurn(transaction, place) : holdCurrency(transaction, key));
       const locked = await lockContent(transaction, key, groups);
-      const stored = locked && (await readStoredText(transaction, key, wanted));
-      if (!stored) return undefined;
-      const outcome = await planner.plan(stored);
+      if (!locked) return undefined;
+      if (!(await isCurrent(transaction, currency))) latest = await find(transaction);
+      if (!latest) return undefined;
+      const { stored, outcome } = latest;
       // Something was put into the menu that is not locked: see lockPlaces.
       const { categories, items } = outcome.stored;
       if (categories !== locked.categories || items !== locked.items) return undefined;
@@ -121,5 +141,17 @@ async function apply(
     });
     if (done) return done;
     await requireMenu(database, key);
+  }
+
+  // The ETag tells of all that was found but the currency, and groups that the menu does not show.
+  async function isCurrent(transaction: Database, currency: string | undefined): Promise<boolean> {
+    if (wanted !== 'none' || currency !== latest?.stored.currency) return false;
+    const [menu] = await selectMenuETag(transaction, key);
+    return menu?.etag === latest?.stored.etag;
+  }
+
+  async function find(transaction: Database): Promise<Found | undefined> {
+    const stored = await readStoredText(transaction, key, wanted);
+    return stored && { stored, outcome: await planner.plan(stored) };
   }
 }
