@@ -3182,7 +3182,86 @@ select
 from
   "item"
 where
-  "item_id" = $3::bigint;
+  ("item"."item_id" = $3::bigint);
+
+-- items.getItemById.several
+-- $1 ids bigint[]
+-- $2 account_id bigint
+-- $3 location_ids bigint[]
+select
+  found.*
+from
+  unnest($1::bigint[]) as wanted (id)
+  cross join lateral (
+    select
+      (
+        "item"."account_id" = $2::bigint
+        and (
+          $3::bigint[] is null
+          or "item"."location_id" = any ($3::bigint[])
+        )
+      ) as "within_reach",
+      '"' || "item"."version" || '-' || to_hex("item"."stamp") || case
+        when coalesce("item"."unavailable_until" <= now(), false) then '-restored'
+        else ''
+      end || '"' as "etag",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "item"."item_id" as "item_id",
+              "item"."category_id" as "category_id",
+              "item"."menu_id" as "menu_id",
+              "item"."name" as "name",
+              "item"."description" as "description",
+              "item"."price" as "price",
+              "item"."photo_url" as "photo_url",
+              "item"."allergens" as "allergens",
+              "item"."dietary_tags" as "dietary_tags",
+              "item"."modifier_groups" as "modifier_groups",
+              (
+                "item"."is_available"
+                or coalesce("item"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              "item"."sort_order" as "sort_order",
+              to_char("item"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              "item"."external_id" as "external_id",
+              "item"."hours" as "hours",
+              to_char(
+                case
+                  when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              to_char(
+                case
+                  when not (
+                    "item"."is_available"
+                    or coalesce("item"."unavailable_until" <= now(), false)
+                  ) then "item"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "item"."is_available"
+                  or coalesce("item"."unavailable_until" <= now(), false)
+                ) then "item"."unavailable_by"
+              end as "unavailable_by",
+              to_char("item"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "item"."version" as "version"
+          ) as fields
+      ) as "resource",
+      "item"."item_id"
+    from
+      "item"
+    where
+      "item"."item_id" = wanted.id
+    limit
+      1
+  ) as found;
 
 -- items.listItems
 -- $1 menu_id bigint

@@ -28,6 +28,9 @@ interface Write {
   operation: string;
   call: (api: Api, path: string) => Promise<ApiResponse>;
   request: () => { method: 'POST' | 'PUT'; below: string; json?: object };
+  /** A read that is looked at beside it. */
+  read: string;
+  readPath: (item: Item) => string;
   locks: readonly ('item' | 'menu' | 'location')[];
   /** What the text of its shared statements mentions. */
   mention: string;
@@ -38,6 +41,8 @@ const writes: Write[] = [
     operation: 'toggleItem',
     call: (api, path) => api.post(`${path}/toggle`),
     request: () => ({ method: 'POST', below: '/toggle' }),
+    read: 'getItem',
+    readPath: ({ path }) => path,
     locks: ['item', 'menu'],
     mention: 'over (partition by item_id, menu_id',
   },
@@ -45,6 +50,8 @@ const writes: Write[] = [
     operation: 'updateItem',
     call: (api, path) => api.put(path, newPrice()),
     request: () => ({ method: 'PUT', below: '', json: newPrice() }),
+    read: 'getItemById',
+    readPath: ({ item_id }) => `/items/${item_id}`,
     locks: ['item', 'menu', 'location'],
     mention: 'json_to_recordset',
   },
@@ -56,60 +63,45 @@ function newPrice(): { price: number } {
   return { price };
 }
 
-for (const { operation, call } of writes)
-  t.test(`one ${operation} alone goes its direct way, and calls at once share statements`, async (t) => {
-    const service = await startWithItems(t, 4, 16);
-    const { api, items } = service;
-    const named = t.capture(WatchedClient.prototype, 'query', WatchedClient.prototype.query);
-    const executed = () =>
-      named()
-        .map(({ args: [text] }) => statementName(String(text)) ?? '')
-        .filter((name) => /^items\.(toggleItem|updateItem|getItem)/.test(name));
-    const alone: ApiResponse[] = [];
-    for (const { path } of items.slice(0, 3)) {
-      alone.push(await call(api, path));
-      await api.get(path);
-    }
-    t.same(
-      executed(),
-      Array(3)
-        .fill([`items.${operation}`, 'items.getItem'])
-        .flat(),
-    );
+for (const { operation, call, read, readPath } of writes)
+  t.test(
+    `one ${operation} or ${read} alone goes its direct way, and calls at once share statements`,
+    async (t) => {
+      const service = await startWithItems(t, 4, 16);
+      const { api, items } = service;
+      const named = t.capture(WatchedClient.prototype, 'query', WatchedClient.prototype.query);
+      const executed = () =>
+        named()
+          .map(({ args: [text] }) => statementName(String(text)) ?? '')
+          .filter((name) => /^items\.(toggleItem|updateItem|getItem)/.test(name));
+      const alone: ApiResponse[] = [];
+      for (const item of items.slice(0, 3)) {
+        alone.push(await call(api, item.path));
+        await api.get(readPath(item));
+      }
+      const each = [`items.${operation}`, `items.${read}`];
+      t.same(executed(), [...each, ...each, ...each]);
 
-    const written = await atOnce(
-      service,
-      items.map(
-        ({ path }) =>
-          () =>
-            call(api, path),
-      ),
-    );
-    t.same(statusesOf(written), [200]);
-    // Three, and some more where the first are still at work in a menu of the others.
-    const names = executed();
-    t.ok(names.length <= 8, `${items.length} calls took ${names}`);
-    t.ok(names.includes(`items.${operation}s`));
-    t.same(
-      new Set(written.slice(3).map(({ body }) => JSON.stringify(looks(body.data)))),
-      new Set(alone.map(({ body }) => JSON.stringify(looks(body.data)))),
-      'what is written together looks as what is written alone',
-    );
-    const read = await atOnce(
-      service,
-      items.map(
-        ({ path }) =>
-          () =>
-            api.get(path),
-      ),
-    );
-    t.same(
-      read.map(({ headers, body }) => [headers['etag'], body]),
-      written.map(({ headers, body }) => [headers['etag'], body]),
-      'and each gets its own',
-    );
-    t.same(executed(), ['items.getItem', 'items.getItem.several', 'items.getItem.several']);
-  });
+      const written = await atOnce(service, items, ({ path }) => call(api, path));
+      t.same(statusesOf(written), [200]);
+      // Three, and some more where the first are still at work in a menu of the others.
+      const names = executed();
+      t.ok(names.length <= 8, `${items.length} calls took ${names}`);
+      t.ok(names.includes(`items.${operation}s`));
+      t.same(
+        new Set(written.slice(3).map(({ body }) => JSON.stringify(looks(body.data)))),
+        new Set(alone.map(({ body }) => JSON.stringify(looks(body.data)))),
+        'what is written together looks as what is written alone',
+      );
+      const found = await atOnce(service, items, (item) => api.get(readPath(item)));
+      t.same(
+        found.map(({ headers, body }) => [headers['etag'], body]),
+        written.map(({ headers, body }) => [headers['etag'], body]),
+        'and each gets its own',
+      );
+      t.same(executed(), [`items.${read}`, `items.${read}.several`, `items.${read}.several`]);
+    },
+  );
 
 t.test('updates that share a statement each have their own fields, conditions and refusals', async (t) => {
   const service = await startWithItems(t, 1, 16);
@@ -179,13 +171,8 @@ t.test('updates that share a statement each have their own fields, conditions an
     [{ external_id: 'free' }, 200, { external_id: 'free' }, ['item.updated'], 13],
     ...Array.from({ length: 5 }, () => [newPrice(), 200, {}, ['item.updated'], 14] as never),
   ];
-  const responses = await atOnce(
-    service,
-    calls.map(
-      ([body, , , , place, options]) =>
-        () =>
-          api.put(path(place), body, options),
-    ),
+  const responses = await atOnce(service, calls, ([body, , , , place, options]) =>
+    api.put(path(place), body, options),
   );
   const events = await log.next();
   for (const [index, [body, status, shown, types]] of calls.entries()) {
@@ -377,9 +364,10 @@ async function startWithItems(t: Test, menus: number, each: number, options: Tes
 }
 
 /** Makes the calls so that those that come while the first two are held up come together. */
-async function atOnce(
+async function atOnce<Of>(
   { app, api, database }: Awaited<ReturnType<typeof startWithItems>>,
-  calls: (() => Promise<ApiResponse>)[],
+  calls: Of[],
+  call: (of: Of) => Promise<ApiResponse>,
 ): Promise<ApiResponse[]> {
   let arrived = 0;
   const count = () => {
@@ -388,7 +376,7 @@ async function atOnce(
   app.server.on('request', count);
   const responses = await database.transaction().execute(async (transaction) => {
     await sql`lock table item in access exclusive mode`.execute(transaction);
-    const begun = calls.map((call) => call());
+    const begun = calls.map(call);
     await eventually('all have arrived', async () => arrived >= calls.length);
     // Authenticated as those before it, and served after them.
     await api.get('/locations');
