@@ -3171,7 +3171,86 @@ select
 from
   "item"
 where
-  "item_id" = $3::bigint;
+  ("item"."item_id" = $3::bigint);
+
+-- items.getItemById.several
+-- $1 ids bigint[]
+-- $2 account_id bigint
+-- $3 location_ids bigint[]
+select
+  found.*
+from
+  unnest($1::bigint[]) as wanted (id)
+  cross join lateral (
+    select
+      (
+        "item"."account_id" = $2::bigint
+        and (
+          $3::bigint[] is null
+          or "item"."location_id" = any ($3::bigint[])
+        )
+      ) as "within_reach",
+      '"' || "item"."version" || '-' || to_hex("item"."stamp") || case
+        when coalesce("item"."unavailable_until" <= now(), false) then '-restored'
+        else ''
+      end || '"' as "etag",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "item"."item_id" as "item_id",
+              "item"."category_id" as "category_id",
+              "item"."menu_id" as "menu_id",
+              "item"."name" as "name",
+              "item"."description" as "description",
+              "item"."price" as "price",
+              "item"."photo_url" as "photo_url",
+              "item"."allergens" as "allergens",
+              "item"."dietary_tags" as "dietary_tags",
+              "item"."modifier_groups" as "modifier_groups",
+              (
+                "item"."is_available"
+                or coalesce("item"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              "item"."sort_order" as "sort_order",
+              to_char("item"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              "item"."external_id" as "external_id",
+              "item"."hours" as "hours",
+              to_char(
+                case
+                  when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              to_char(
+                case
+                  when not (
+                    "item"."is_available"
+                    or coalesce("item"."unavailable_until" <= now(), false)
+                  ) then "item"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
+              case
+                when not (
+                  "item"."is_available"
+                  or coalesce("item"."unavailable_until" <= now(), false)
+                ) then "item"."unavailable_by"
+              end as "unavailable_by",
+              to_char("item"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "item"."version" as "version"
+          ) as fields
+      ) as "resource",
+      "item"."item_id"
+    from
+      "item"
+    where
+      "item"."item_id" = wanted.id
+    limit
+      1
+  ) as found;
 
 -- items.listItems
 -- $1 menu_id bigint
@@ -5166,7 +5245,8 @@ with
     select
       item_id,
       account_id,
-      menu_id
+      menu_id,
+      location_id
     from
       item
     where
@@ -5380,14 +5460,14 @@ with
   touched as (
     update menu
     set
-      content_version = content_version + touch.turns,
+      content_version = content_version + touch.changes,
       stamp = $8::integer
     from
       (
         select
           menu_id,
           account_id,
-          count(*) as turns
+          count(*) as changes
         from
           changed
         group by
@@ -5456,7 +5536,8 @@ with
     select
       item_id,
       account_id,
-      menu_id
+      menu_id,
+      location_id
     from
       item
     where
@@ -5670,14 +5751,14 @@ with
   touched as (
     update menu
     set
-      content_version = content_version + touch.turns,
+      content_version = content_version + touch.changes,
       stamp = $8::integer
     from
       (
         select
           menu_id,
           account_id,
-          count(*) as turns
+          count(*) as changes
         from
           changed
         group by
@@ -6470,6 +6551,1181 @@ where
       )
     )
   );
+
+-- items.updateItems
+-- $1 calls json
+-- $2 menu_ids bigint[]
+-- $3 account_id bigint
+-- $4 location_ids bigint[]
+-- $5 item_ids bigint[]
+-- $6 stamp integer
+with
+  wanted as (
+    select
+      *
+    from
+      json_to_recordset($1::json) as wanted (
+        place integer,
+        item_id bigint,
+        menu_id bigint,
+        present text[],
+        category_id bigint,
+        name text,
+        description text,
+        price numeric,
+        photo_url text,
+        allergens text[],
+        dietary_tags text[],
+        is_available boolean,
+        unavailable_until timestamptz,
+        sort_order integer,
+        external_id text,
+        hours jsonb,
+        client_id text,
+        stamp integer,
+        if_match text[],
+        request_id text
+      )
+  ),
+  locked_menus as materialized (
+    select
+      menu_id
+    from
+      menu
+    where
+      menu_id = any ($2::bigint[])
+      and (
+        "menu"."account_id" = $3::bigint
+        and (
+          $4::bigint[] is null
+          or "menu"."location_id" = any ($4::bigint[])
+        )
+      )
+    order by
+      menu_id
+    for no key update
+      skip locked
+  ),
+  locked as materialized (
+    select
+      item_id,
+      account_id,
+      menu_id,
+      location_id
+    from
+      item
+    where
+      item_id = any ($5::bigint[])
+      and menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            locked_menus
+        )
+      )
+      and (
+        "item"."account_id" = $3::bigint
+        and (
+          $4::bigint[] is null
+          or "item"."location_id" = any ($4::bigint[])
+        )
+      )
+    order by
+      item_id
+    for no key update
+      skip locked
+  ),
+  terms as materialized (
+    select
+      location_id,
+      currency,
+      case
+        when "currency" = any ('{BIF,CLP,DJF,GNF,ISK,JPY,KMF,KRW,PYG,RWF,UGX,VND,VUV,XAF,XOF,XPF}') then 0
+        when "currency" = any ('{BHD,IQD,JOD,KWD,LYD,OMR,TND}') then 3
+        else 2
+      end as decimals
+    from
+      location
+    where
+      location_id = any (
+        array(
+          select
+            location_id
+          from
+            locked
+        )
+      )
+      and account_id = $3::bigint
+    for key share
+      skip locked
+  ),
+call as materialized (
+  select
+    wanted.*,
+    locked.account_id,
+    location_id
+  from
+    wanted
+    join locked using (item_id, menu_id)
+    join terms using (location_id)
+),
+changed as (
+  update item
+  set
+    "name" = case
+      when 'name' = any ("call"."present") then "call"."name"
+      else "item"."name"
+    end,
+    "description" = case
+      when 'description' = any ("call"."present") then "call"."description"
+      else "item"."description"
+    end,
+    "price" = case
+      when 'price' = any ("call"."present")
+      and "call"."price" <> "item"."price" then round("call"."price", terms.decimals)
+      else "item"."price"
+    end,
+    "photo_url" = case
+      when 'photo_url' = any ("call"."present") then "call"."photo_url"
+      else "item"."photo_url"
+    end,
+    "allergens" = case
+      when 'allergens' = any ("call"."present") then "call"."allergens"
+      else "item"."allergens"
+    end,
+    "dietary_tags" = case
+      when 'dietary_tags' = any ("call"."present") then "call"."dietary_tags"
+      else "item"."dietary_tags"
+    end,
+    "is_available" = case
+      when 'is_available' = any ("call"."present") then "call"."is_available"
+      when "call"."unavailable_until" is not null then false
+      else "item"."is_available"
+      or coalesce("item"."unavailable_until" <= now(), false)
+    end,
+    "unavailable_until" = case
+      when case
+        when 'is_available' = any ("call"."present") then "call"."is_available"
+        when "call"."unavailable_until" is not null then false
+        else "item"."is_available"
+        or coalesce("item"."unavailable_until" <= now(), false)
+      end then null
+      when 'unavailable_until' = any ("call"."present") then "call"."unavailable_until"
+      else case
+        when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
+      end
+    end,
+    "sort_order" = case
+      when 'sort_order' = any ("call"."present") then "call"."sort_order"
+      else "item"."sort_order"
+    end,
+    "hours" = case
+      when 'hours' = any ("call"."present") then "call"."hours"
+      else "item"."hours"
+    end,
+    "unavailable_since" = case
+      when not case
+        when 'is_available' = any ("call"."present") then "call"."is_available"
+        when "call"."unavailable_until" is not null then false
+        else "item"."is_available"
+        or coalesce("item"."unavailable_until" <= now(), false)
+      end then case
+        when (
+          "item"."is_available"
+          or coalesce("item"."unavailable_until" <= now(), false)
+        ) then clock_timestamp()
+        else "item"."unavailable_since"
+      end
+    end,
+    "unavailable_by" = case
+      when not case
+        when 'is_available' = any ("call"."present") then "call"."is_available"
+        when "call"."unavailable_until" is not null then false
+        else "item"."is_available"
+        or coalesce("item"."unavailable_until" <= now(), false)
+      end then case
+        when (
+          "item"."is_available"
+          or coalesce("item"."unavailable_until" <= now(), false)
+        ) then "call"."client_id"
+        else "item"."unavailable_by"
+      end
+    end,
+    "searchable" = case
+      when 'name' = any ("call"."present")
+      or 'description' = any ("call"."present") then search_text (
+        case
+          when 'name' = any ("call"."present") then "call"."name"
+          else "item"."name"
+        end
+      ) || e'\n' || search_text (
+        case
+          when 'description' = any ("call"."present") then "call"."description"
+          else "item"."description"
+        end
+      )
+      else "item"."searchable"
+    end,
+    "searchable_of" = case
+      when 'name' = any ("call"."present")
+      or 'description' = any ("call"."present") then hashtextextended (
+        case
+          when 'name' = any ("call"."present") then "call"."name"
+          else "item"."name"
+        end || e'\n' || case
+          when 'description' = any ("call"."present") then "call"."description"
+          else "item"."description"
+        end,
+        0
+      )
+      else "item"."searchable_of"
+    end,
+    "version" = "item"."version" + 1,
+    "stamp" = "call"."stamp",
+    "updated_at" = clock_timestamp()
+  from
+  call
+  join terms using (location_id)
+  where
+    item.item_id = call.item_id
+    and item.account_id = call.account_id
+    and (
+      "call"."if_match" is null
+      or '"' || "item"."version" || '-' || to_hex("item"."stamp") || case
+        when coalesce("item"."unavailable_until" <= now(), false) then '-restored'
+        else ''
+      end || '"' = any ("call"."if_match")
+    )
+    and (
+      "item"."name",
+      "item"."description",
+      "item"."price",
+      "item"."photo_url",
+      "item"."allergens",
+      "item"."dietary_tags",
+      "item"."is_available",
+      "item"."unavailable_until",
+      "item"."sort_order",
+      "item"."hours"
+    ) is distinct from (
+      case
+        when 'name' = any ("call"."present") then "call"."name"
+        else "item"."name"
+      end,
+      case
+        when 'description' = any ("call"."present") then "call"."description"
+        else "item"."description"
+      end,
+      case
+        when 'price' = any ("call"."present") then "call"."price"
+        else "item"."price"
+      end,
+      case
+        when 'photo_url' = any ("call"."present") then "call"."photo_url"
+        else "item"."photo_url"
+      end,
+      case
+        when 'allergens' = any ("call"."present") then "call"."allergens"
+        else "item"."allergens"
+      end,
+      case
+        when 'dietary_tags' = any ("call"."present") then "call"."dietary_tags"
+        else "item"."dietary_tags"
+      end,
+      case
+        when 'is_available' = any ("call"."present") then "call"."is_available"
+        when "call"."unavailable_until" is not null then false
+        else "item"."is_available"
+        or coalesce("item"."unavailable_until" <= now(), false)
+      end,
+      case
+        when case
+          when 'is_available' = any ("call"."present") then "call"."is_available"
+          when "call"."unavailable_until" is not null then false
+          else "item"."is_available"
+          or coalesce("item"."unavailable_until" <= now(), false)
+        end then null
+        when 'unavailable_until' = any ("call"."present") then "call"."unavailable_until"
+        else case
+          when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
+        end
+      end,
+      case
+        when 'sort_order' = any ("call"."present") then "call"."sort_order"
+        else "item"."sort_order"
+      end,
+      case
+        when 'hours' = any ("call"."present") then "call"."hours"
+        else "item"."hours"
+      end
+    )
+    and (
+      not 'price' = any ("call"."present")
+      or "call"."price" = "item"."price"
+      or scale(trim_scale("call"."price")) <= "terms"."decimals"
+    )
+  returning
+    "new"."account_id" as "account_id",
+    "new"."location_id" as "location_id",
+    "new"."menu_id" as "menu_id",
+    'item:' || "new"."item_id" as "record",
+    array_remove(
+      array[
+        case
+          when (
+            old.is_available <> new.is_available
+            or (
+              "old"."is_available"
+              or coalesce("old"."unavailable_until" <= now(), false)
+            ) <> new.is_available
+          ) then 'item.toggled'
+        end,
+        case
+          when (
+            "old"."category_id",
+            "old"."name",
+            "old"."description",
+            "old"."price",
+            "old"."photo_url",
+            "old"."allergens",
+            "old"."dietary_tags",
+            "old"."sort_order",
+            "old"."external_id",
+            "old"."hours"
+          ) is distinct from (
+            "new"."category_id",
+            "new"."name",
+            "new"."description",
+            "new"."price",
+            "new"."photo_url",
+            "new"."allergens",
+            "new"."dietary_tags",
+            "new"."sort_order",
+            "new"."external_id",
+            "new"."hours"
+          )
+          or not (
+            old.is_available <> new.is_available
+            or (
+              "old"."is_available"
+              or coalesce("old"."unavailable_until" <= now(), false)
+            ) <> new.is_available
+          )
+          and old.unavailable_until is distinct from new.unavailable_until then 'item.updated'
+        end
+      ],
+      null
+    ) as "event_types",
+    (
+      select
+        to_json(fields)
+      from
+        (
+          select
+            "new"."item_id" as "item_id",
+            "new"."category_id" as "category_id",
+            "new"."menu_id" as "menu_id",
+            "new"."name" as "name",
+            "new"."description" as "description",
+            "new"."price" as "price",
+            "new"."photo_url" as "photo_url",
+            "new"."allergens" as "allergens",
+            "new"."dietary_tags" as "dietary_tags",
+            "new"."modifier_groups" as "modifier_groups",
+            (
+              "new"."is_available"
+              or coalesce("new"."unavailable_until" <= now(), false)
+            ) as "is_available",
+            "new"."sort_order" as "sort_order",
+            to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+            "new"."external_id" as "external_id",
+            "new"."hours" as "hours",
+            to_char(
+              case
+                when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
+              end at time zone 'UTC',
+              'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+            ) as "unavailable_until",
+            to_char(
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_since"
+              end at time zone 'UTC',
+              'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+            ) as "unavailable_since",
+            case
+              when not (
+                "new"."is_available"
+                or coalesce("new"."unavailable_until" <= now(), false)
+              ) then "new"."unavailable_by"
+            end as "unavailable_by",
+            to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+            "new"."version" as "version"
+        ) as fields
+    ) as "resource",
+    changed_fields (
+      case
+        when new.is_available then (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "old"."item_id" as "item_id",
+                "old"."category_id" as "category_id",
+                "old"."menu_id" as "menu_id",
+                "old"."name" as "name",
+                "old"."description" as "description",
+                "old"."price" as "price",
+                "old"."photo_url" as "photo_url",
+                "old"."allergens" as "allergens",
+                "old"."dietary_tags" as "dietary_tags",
+                "old"."modifier_groups" as "modifier_groups",
+                "old"."is_available" as "is_available",
+                "old"."sort_order" as "sort_order",
+                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                "old"."external_id" as "external_id",
+                "old"."hours" as "hours",
+                to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "old"."version" as "version"
+            ) as fields
+        )
+        else (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "old"."item_id" as "item_id",
+                "old"."category_id" as "category_id",
+                "old"."menu_id" as "menu_id",
+                "old"."name" as "name",
+                "old"."description" as "description",
+                "old"."price" as "price",
+                "old"."photo_url" as "photo_url",
+                "old"."allergens" as "allergens",
+                "old"."dietary_tags" as "dietary_tags",
+                "old"."modifier_groups" as "modifier_groups",
+                (
+                  "old"."is_available"
+                  or coalesce("old"."unavailable_until" <= now(), false)
+                ) as "is_available",
+                "old"."sort_order" as "sort_order",
+                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                "old"."external_id" as "external_id",
+                "old"."hours" as "hours",
+                to_char(
+                  case
+                    when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                  end at time zone 'UTC',
+                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                ) as "unavailable_until",
+                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "old"."version" as "version"
+            ) as fields
+        )
+      end,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."item_id" as "item_id",
+              "new"."category_id" as "category_id",
+              "new"."menu_id" as "menu_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."price" as "price",
+              "new"."photo_url" as "photo_url",
+              "new"."allergens" as "allergens",
+              "new"."dietary_tags" as "dietary_tags",
+              "new"."modifier_groups" as "modifier_groups",
+              "new"."is_available" as "is_available",
+              "new"."sort_order" as "sort_order",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
+              to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version"
+          ) as fields
+      )
+    ) as "previous",
+    '"' || "new"."version" || '-' || to_hex("new"."stamp") || case
+      when coalesce("new"."unavailable_until" <= now(), false) then '-restored'
+      else ''
+    end || '"' as "etag",
+    call.place,
+    call.request_id
+),
+recorded as (
+  insert into
+    event (event_id, account_id, type, record, location_id, menu_id, payload)
+  select
+    event_id,
+    account_id,
+    event_type,
+    record,
+    location_id,
+    menu_id,
+    (
+      select
+        to_json(fields)
+      from
+        (
+          select
+            event_id_text ("change"."event_id") as "id",
+            "change"."event_type" as "type",
+            to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+            "change"."location_id" as "location_id",
+            "change"."menu_id" as "menu_id",
+            "change"."resource" as "data",
+            "change"."previous" as "previous",
+            "change"."request_id" as "request_id"
+        ) as fields
+    )
+  from
+    (
+      select
+        uuidv7() as event_id,
+        *
+      from
+        changed,
+        unnest(event_types) as event_type
+    ) as change
+  returning
+    account_id,
+    event_id
+),
+to_relay as (
+  insert into
+    outbox (account_id, event_id)
+  select
+    account_id,
+    event_id
+  from
+    recorded
+),
+touched as (
+  update menu
+  set
+    content_version = content_version + touch.changes,
+    stamp = $6::integer
+  from
+    (
+      select
+        menu_id,
+        account_id,
+        count(*) as changes
+      from
+        changed
+      group by
+        menu_id,
+        account_id
+    ) as touch
+  where
+    menu.menu_id = touch.menu_id
+    and menu.account_id = touch.account_id
+)
+select
+  call.place,
+  etag,
+  resource
+from
+call
+left join changed using (place);
+
+-- items.updateItemsInMenu
+-- $1 calls json
+-- $2 menu_ids bigint[]
+-- $3 account_id bigint
+-- $4 location_ids bigint[]
+-- $5 item_ids bigint[]
+-- $6 stamp integer
+with
+  wanted as (
+    select
+      *
+    from
+      json_to_recordset($1::json) as wanted (
+        place integer,
+        item_id bigint,
+        menu_id bigint,
+        present text[],
+        category_id bigint,
+        name text,
+        description text,
+        price numeric,
+        photo_url text,
+        allergens text[],
+        dietary_tags text[],
+        is_available boolean,
+        unavailable_until timestamptz,
+        sort_order integer,
+        external_id text,
+        hours jsonb,
+        client_id text,
+        stamp integer,
+        if_match text[],
+        request_id text
+      )
+  ),
+  locked_menus as materialized (
+    select
+      menu_id
+    from
+      menu
+    where
+      menu_id = any ($2::bigint[])
+      and (
+        "menu"."account_id" = $3::bigint
+        and (
+          $4::bigint[] is null
+          or "menu"."location_id" = any ($4::bigint[])
+        )
+      )
+    order by
+      menu_id
+    for no key update
+  ),
+  locked as materialized (
+    select
+      item_id,
+      account_id,
+      menu_id,
+      location_id
+    from
+      item
+    where
+      item_id = any ($5::bigint[])
+      and menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            locked_menus
+        )
+      )
+      and (
+        "item"."account_id" = $3::bigint
+        and (
+          $4::bigint[] is null
+          or "item"."location_id" = any ($4::bigint[])
+        )
+      )
+    order by
+      item_id
+    for no key update
+      skip locked
+  ),
+  terms as materialized (
+    select
+      location_id,
+      currency,
+      case
+        when "currency" = any ('{BIF,CLP,DJF,GNF,ISK,JPY,KMF,KRW,PYG,RWF,UGX,VND,VUV,XAF,XOF,XPF}') then 0
+        when "currency" = any ('{BHD,IQD,JOD,KWD,LYD,OMR,TND}') then 3
+        else 2
+      end as decimals
+    from
+      location
+    where
+      location_id = any (
+        array(
+          select
+            location_id
+          from
+            locked
+        )
+      )
+      and account_id = $3::bigint
+    for key share
+      skip locked
+  ),
+call as materialized (
+  select
+    wanted.*,
+    locked.account_id,
+    location_id
+  from
+    wanted
+    join locked using (item_id, menu_id)
+    join terms using (location_id)
+),
+changed as (
+  update item
+  set
+    "name" = case
+      when 'name' = any ("call"."present") then "call"."name"
+      else "item"."name"
+    end,
+    "description" = case
+      when 'description' = any ("call"."present") then "call"."description"
+      else "item"."description"
+    end,
+    "price" = case
+      when 'price' = any ("call"."present")
+      and "call"."price" <> "item"."price" then round("call"."price", terms.decimals)
+      else "item"."price"
+    end,
+    "photo_url" = case
+      when 'photo_url' = any ("call"."present") then "call"."photo_url"
+      else "item"."photo_url"
+    end,
+    "allergens" = case
+      when 'allergens' = any ("call"."present") then "call"."allergens"
+      else "item"."allergens"
+    end,
+    "dietary_tags" = case
+      when 'dietary_tags' = any ("call"."present") then "call"."dietary_tags"
+      else "item"."dietary_tags"
+    end,
+    "is_available" = case
+      when 'is_available' = any ("call"."present") then "call"."is_available"
+      when "call"."unavailable_until" is not null then false
+      else "item"."is_available"
+      or coalesce("item"."unavailable_until" <= now(), false)
+    end,
+    "unavailable_until" = case
+      when case
+        when 'is_available' = any ("call"."present") then "call"."is_available"
+        when "call"."unavailable_until" is not null then false
+        else "item"."is_available"
+        or coalesce("item"."unavailable_until" <= now(), false)
+      end then null
+      when 'unavailable_until' = any ("call"."present") then "call"."unavailable_until"
+      else case
+        when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
+      end
+    end,
+    "sort_order" = case
+      when 'sort_order' = any ("call"."present") then "call"."sort_order"
+      else "item"."sort_order"
+    end,
+    "hours" = case
+      when 'hours' = any ("call"."present") then "call"."hours"
+      else "item"."hours"
+    end,
+    "unavailable_since" = case
+      when not case
+        when 'is_available' = any ("call"."present") then "call"."is_available"
+        when "call"."unavailable_until" is not null then false
+        else "item"."is_available"
+        or coalesce("item"."unavailable_until" <= now(), false)
+      end then case
+        when (
+          "item"."is_available"
+          or coalesce("item"."unavailable_until" <= now(), false)
+        ) then clock_timestamp()
+        else "item"."unavailable_since"
+      end
+    end,
+    "unavailable_by" = case
+      when not case
+        when 'is_available' = any ("call"."present") then "call"."is_available"
+        when "call"."unavailable_until" is not null then false
+        else "item"."is_available"
+        or coalesce("item"."unavailable_until" <= now(), false)
+      end then case
+        when (
+          "item"."is_available"
+          or coalesce("item"."unavailable_until" <= now(), false)
+        ) then "call"."client_id"
+        else "item"."unavailable_by"
+      end
+    end,
+    "searchable" = case
+      when 'name' = any ("call"."present")
+      or 'description' = any ("call"."present") then search_text (
+        case
+          when 'name' = any ("call"."present") then "call"."name"
+          else "item"."name"
+        end
+      ) || e'\n' || search_text (
+        case
+          when 'description' = any ("call"."present") then "call"."description"
+          else "item"."description"
+        end
+      )
+      else "item"."searchable"
+    end,
+    "searchable_of" = case
+      when 'name' = any ("call"."present")
+      or 'description' = any ("call"."present") then hashtextextended (
+        case
+          when 'name' = any ("call"."present") then "call"."name"
+          else "item"."name"
+        end || e'\n' || case
+          when 'description' = any ("call"."present") then "call"."description"
+          else "item"."description"
+        end,
+        0
+      )
+      else "item"."searchable_of"
+    end,
+    "version" = "item"."version" + 1,
+    "stamp" = "call"."stamp",
+    "updated_at" = clock_timestamp()
+  from
+  call
+  join terms using (location_id)
+  where
+    item.item_id = call.item_id
+    and item.account_id = call.account_id
+    and (
+      "call"."if_match" is null
+      or '"' || "item"."version" || '-' || to_hex("item"."stamp") || case
+        when coalesce("item"."unavailable_until" <= now(), false) then '-restored'
+        else ''
+      end || '"' = any ("call"."if_match")
+    )
+    and (
+      "item"."name",
+      "item"."description",
+      "item"."price",
+      "item"."photo_url",
+      "item"."allergens",
+      "item"."dietary_tags",
+      "item"."is_available",
+      "item"."unavailable_until",
+      "item"."sort_order",
+      "item"."hours"
+    ) is distinct from (
+      case
+        when 'name' = any ("call"."present") then "call"."name"
+        else "item"."name"
+      end,
+      case
+        when 'description' = any ("call"."present") then "call"."description"
+        else "item"."description"
+      end,
+      case
+        when 'price' = any ("call"."present") then "call"."price"
+        else "item"."price"
+      end,
+      case
+        when 'photo_url' = any ("call"."present") then "call"."photo_url"
+        else "item"."photo_url"
+      end,
+      case
+        when 'allergens' = any ("call"."present") then "call"."allergens"
+        else "item"."allergens"
+      end,
+      case
+        when 'dietary_tags' = any ("call"."present") then "call"."dietary_tags"
+        else "item"."dietary_tags"
+      end,
+      case
+        when 'is_available' = any ("call"."present") then "call"."is_available"
+        when "call"."unavailable_until" is not null then false
+        else "item"."is_available"
+        or coalesce("item"."unavailable_until" <= now(), false)
+      end,
+      case
+        when case
+          when 'is_available' = any ("call"."present") then "call"."is_available"
+          when "call"."unavailable_until" is not null then false
+          else "item"."is_available"
+          or coalesce("item"."unavailable_until" <= now(), false)
+        end then null
+        when 'unavailable_until' = any ("call"."present") then "call"."unavailable_until"
+        else case
+          when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
+        end
+      end,
+      case
+        when 'sort_order' = any ("call"."present") then "call"."sort_order"
+        else "item"."sort_order"
+      end,
+      case
+        when 'hours' = any ("call"."present") then "call"."hours"
+        else "item"."hours"
+      end
+    )
+    and (
+      not 'price' = any ("call"."present")
+      or "call"."price" = "item"."price"
+      or scale(trim_scale("call"."price")) <= "terms"."decimals"
+    )
+  returning
+    "new"."account_id" as "account_id",
+    "new"."location_id" as "location_id",
+    "new"."menu_id" as "menu_id",
+    'item:' || "new"."item_id" as "record",
+    array_remove(
+      array[
+        case
+          when (
+            old.is_available <> new.is_available
+            or (
+              "old"."is_available"
+              or coalesce("old"."unavailable_until" <= now(), false)
+            ) <> new.is_available
+          ) then 'item.toggled'
+        end,
+        case
+          when (
+            "old"."category_id",
+            "old"."name",
+            "old"."description",
+            "old"."price",
+            "old"."photo_url",
+            "old"."allergens",
+            "old"."dietary_tags",
+            "old"."sort_order",
+            "old"."external_id",
+            "old"."hours"
+          ) is distinct from (
+            "new"."category_id",
+            "new"."name",
+            "new"."description",
+            "new"."price",
+            "new"."photo_url",
+            "new"."allergens",
+            "new"."dietary_tags",
+            "new"."sort_order",
+            "new"."external_id",
+            "new"."hours"
+          )
+          or not (
+            old.is_available <> new.is_available
+            or (
+              "old"."is_available"
+              or coalesce("old"."unavailable_until" <= now(), false)
+            ) <> new.is_available
+          )
+          and old.unavailable_until is distinct from new.unavailable_until then 'item.updated'
+        end
+      ],
+      null
+    ) as "event_types",
+    (
+      select
+        to_json(fields)
+      from
+        (
+          select
+            "new"."item_id" as "item_id",
+            "new"."category_id" as "category_id",
+            "new"."menu_id" as "menu_id",
+            "new"."name" as "name",
+            "new"."description" as "description",
+            "new"."price" as "price",
+            "new"."photo_url" as "photo_url",
+            "new"."allergens" as "allergens",
+            "new"."dietary_tags" as "dietary_tags",
+            "new"."modifier_groups" as "modifier_groups",
+            (
+              "new"."is_available"
+              or coalesce("new"."unavailable_until" <= now(), false)
+            ) as "is_available",
+            "new"."sort_order" as "sort_order",
+            to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+            "new"."external_id" as "external_id",
+            "new"."hours" as "hours",
+            to_char(
+              case
+                when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
+              end at time zone 'UTC',
+              'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+            ) as "unavailable_until",
+            to_char(
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_since"
+              end at time zone 'UTC',
+              'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+            ) as "unavailable_since",
+            case
+              when not (
+                "new"."is_available"
+                or coalesce("new"."unavailable_until" <= now(), false)
+              ) then "new"."unavailable_by"
+            end as "unavailable_by",
+            to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+            "new"."version" as "version"
+        ) as fields
+    ) as "resource",
+    changed_fields (
+      case
+        when new.is_available then (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "old"."item_id" as "item_id",
+                "old"."category_id" as "category_id",
+                "old"."menu_id" as "menu_id",
+                "old"."name" as "name",
+                "old"."description" as "description",
+                "old"."price" as "price",
+                "old"."photo_url" as "photo_url",
+                "old"."allergens" as "allergens",
+                "old"."dietary_tags" as "dietary_tags",
+                "old"."modifier_groups" as "modifier_groups",
+                "old"."is_available" as "is_available",
+                "old"."sort_order" as "sort_order",
+                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                "old"."external_id" as "external_id",
+                "old"."hours" as "hours",
+                to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "old"."version" as "version"
+            ) as fields
+        )
+        else (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "old"."item_id" as "item_id",
+                "old"."category_id" as "category_id",
+                "old"."menu_id" as "menu_id",
+                "old"."name" as "name",
+                "old"."description" as "description",
+                "old"."price" as "price",
+                "old"."photo_url" as "photo_url",
+                "old"."allergens" as "allergens",
+                "old"."dietary_tags" as "dietary_tags",
+                "old"."modifier_groups" as "modifier_groups",
+                (
+                  "old"."is_available"
+                  or coalesce("old"."unavailable_until" <= now(), false)
+                ) as "is_available",
+                "old"."sort_order" as "sort_order",
+                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                "old"."external_id" as "external_id",
+                "old"."hours" as "hours",
+                to_char(
+                  case
+                    when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                  end at time zone 'UTC',
+                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                ) as "unavailable_until",
+                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "old"."version" as "version"
+            ) as fields
+        )
+      end,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."item_id" as "item_id",
+              "new"."category_id" as "category_id",
+              "new"."menu_id" as "menu_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."price" as "price",
+              "new"."photo_url" as "photo_url",
+              "new"."allergens" as "allergens",
+              "new"."dietary_tags" as "dietary_tags",
+              "new"."modifier_groups" as "modifier_groups",
+              "new"."is_available" as "is_available",
+              "new"."sort_order" as "sort_order",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
+              to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version"
+          ) as fields
+      )
+    ) as "previous",
+    '"' || "new"."version" || '-' || to_hex("new"."stamp") || case
+      when coalesce("new"."unavailable_until" <= now(), false) then '-restored'
+      else ''
+    end || '"' as "etag",
+    call.place,
+    call.request_id
+),
+recorded as (
+  insert into
+    event (event_id, account_id, type, record, location_id, menu_id, payload)
+  select
+    event_id,
+    account_id,
+    event_type,
+    record,
+    location_id,
+    menu_id,
+    (
+      select
+        to_json(fields)
+      from
+        (
+          select
+            event_id_text ("change"."event_id") as "id",
+            "change"."event_type" as "type",
+            to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+            "change"."location_id" as "location_id",
+            "change"."menu_id" as "menu_id",
+            "change"."resource" as "data",
+            "change"."previous" as "previous",
+            "change"."request_id" as "request_id"
+        ) as fields
+    )
+  from
+    (
+      select
+        uuidv7() as event_id,
+        *
+      from
+        changed,
+        unnest(event_types) as event_type
+    ) as change
+  returning
+    account_id,
+    event_id
+),
+to_relay as (
+  insert into
+    outbox (account_id, event_id)
+  select
+    account_id,
+    event_id
+  from
+    recorded
+),
+touched as (
+  update menu
+  set
+    content_version = content_version + touch.changes,
+    stamp = $6::integer
+  from
+    (
+      select
+        menu_id,
+        account_id,
+        count(*) as changes
+      from
+        changed
+      group by
+        menu_id,
+        account_id
+    ) as touch
+  where
+    menu.menu_id = touch.menu_id
+    and menu.account_id = touch.account_id
+)
+select
+  call.place,
+  etag,
+  resource
+from
+call
+left join changed using (place);
 
 -- locations.createLocation
 -- $1 account_id bigint
@@ -12499,7 +13755,7 @@ with
       "version" = "menu"."version" + 1,
       "stamp" = $8::integer,
       "updated_at" = clock_timestamp(),
-      content_version = "menu".content_version + 1
+      "content_version" = "menu"."content_version" + 1
     where
       (
         ("menu"."menu_id" = $9::bigint)
@@ -18362,7 +19618,7 @@ with
       "version" = "modifier_group"."version" + 1,
       "stamp" = $9::integer,
       "updated_at" = clock_timestamp(),
-      content_version = "modifier_group".content_version + 1
+      "content_version" = "modifier_group"."content_version" + 1
     where
       (
         (

@@ -7,7 +7,9 @@ import type { BenchData } from './rig/data.ts';
 import type { Call, HttpRound } from './rig/http-load.ts';
 import { processorTime } from './rig/processor-time.ts';
 import { type Service, startService } from './rig/service.ts';
+import { restock, switches } from './set-availability.ts';
 import { toggle as toggleModifier } from './toggle-modifier.ts';
+import { formerPrices, newPrices } from './update-item.ts';
 
 const table: Table = {
   heading: [
@@ -29,8 +31,19 @@ const table: Table = {
   ],
 };
 
-const operations: { name: string; targets(data: BenchData): Call[][] }[] = [
+interface Operation {
+  name: string;
+  targets(data: BenchData): Call[][];
+  /** SQL after which the first call on each target changes something; run before every round. */
+  reset?: string;
+}
+
+const operations: Operation[] = [
   { name: 'getItem', targets: ({ items }) => items.map((item) => [{ method: 'GET', path: pathOf(item) }]) },
+  {
+    name: 'getItemById',
+    targets: ({ items }) => items.map(({ item_id }) => [{ method: 'GET', path: `/items/${item_id}` }]),
+  },
   {
     name: 'getMenu60',
     targets: ({ smallMenus }) => smallMenus.map((id) => [{ method: 'GET', path: `/menus/${id}` }]),
@@ -58,6 +71,14 @@ const operations: { name: string; targets(data: BenchData): Call[][] }[] = [
     targets: ({ modifierMenus }) => modifierMenus.map(({ modifiers }) => [toggleModifier(modifiers[0])]),
   },
   { name: 'toggleItem, one item', targets: ({ items: [item] }) => (item ? [[toggle(item)]] : []) },
+  { name: 'updateItem', targets: ({ items }) => items.map(newPrices), reset: formerPrices },
+  {
+    name: 'updateItem, all on one menu',
+    targets: ({ largeMenus: [menu] }) =>
+      (menu?.item_ids ?? []).map((item_id) => newPrices({ menu_id: menu?.menu_id ?? 0, item_id })),
+    reset: formerPrices,
+  },
+  { name: 'setAvailability of one item', targets: ({ items }) => items.map(switches), reset: restock },
 ];
 
 type ItemPath = { menu_id: number; item_id: number };
@@ -102,14 +123,16 @@ type Measured = Sample & { service: number; backends: number };
 async function measure(
   { server, options, say }: Rig,
   { http, services, client }: Parts,
-  { name, targets }: (typeof operations)[number],
+  { name, targets, reset }: Operation,
   connections: number,
 ): Promise<string[][]> {
   const { seconds } = options;
   const rounds: Measured[][] = services.map(() => []);
   for (let round = 0; round < options.rounds; round++) {
     for (const [index, service] of services.entries()) {
+      if (reset) await client.query(reset);
       const side = await apiSide(http, service, targets(server.data), { connections, seconds: 0.2 });
+      if (reset) await client.query(reset);
       const started = performance.now();
       const before = { service: processorTime(service.pid).all, backends: await backendTime(client) };
       const sample = await side({ connections, seconds });

@@ -16,6 +16,7 @@
  * - A shared statement that fails has changed nothing if the server said so before it was complete; each of its calls
  *   then goes alone and fails for itself at most. If nobody knows whether it took effect, as when its connection broke,
  *   its calls fail with it: once more could be once too often. The same when it waited long for the database in vain.
+ * - Calls that change the same record come in statements one after the other, unless the statement has a turn for each.
  * - In a transaction a call goes its direct way, as its writes are the transaction's.
  *
  * A process keeps nothing else of it, and processes need not know of each other.
@@ -33,6 +34,8 @@ export interface Sharing<Call, Result> {
    * its way alone.
    */
   together: (database: Database, calls: Calls<Call>) => Promise<(Result | Promise<Result>)[]>;
+  /** What the call changes: a statement has one call for each, and the next ones wait for the next statement. */
+  changed?: (call: Call) => unknown;
   /** Whether it only reads, so that it may always be done again. */
   isRead?: boolean;
   /** False where all calls with a key wait for one lock, so that there is no use in going beside others. */
@@ -123,7 +126,7 @@ class Queue<Call, Result> {
   async #goTogether(): Promise<void> {
     this.isSharing = true;
     while (this.#waiting.length > 0) {
-      const calls = this.#waiting.splice(0, mostCalls);
+      const calls = this.#take();
       const begun = performance.now();
       try {
         const results = await this.#sharing.together(
@@ -137,6 +140,21 @@ class Queue<Call, Result> {
     }
     this.isSharing = false;
     if (!this.#hasAlone) this.#end();
+  }
+
+  /** The next ones of those who wait. */
+  #take(): Waiting<Call, Result>[] {
+    const { changed } = this.#sharing;
+    if (!changed) return this.#waiting.splice(0, mostCalls);
+    const taken = new Map<unknown, Waiting<Call, Result>>();
+    const left: Waiting<Call, Result>[] = [];
+    for (const one of this.#waiting) {
+      const what = changed(one.call);
+      if (taken.size === mostCalls || taken.has(what)) left.push(one);
+      else taken.set(what, one);
+    }
+    this.#waiting = left;
+    return [...taken.values()];
   }
 
   #fail(calls: Waiting<Call, Result>[], error: unknown, afterMs: number): void {

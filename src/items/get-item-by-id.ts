@@ -1,10 +1,11 @@
 import { data } from '../db/json.ts';
-import { build, type Param, statement } from '../db/statement.ts';
 import { isCurrent } from '../http/conditional.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { notModified, ok } from '../http/reply.ts';
-import { type Reach, reachOf, requireReach, withinReach } from '../records/reach.ts';
-import { itemJson, items } from './item.ts';
+import { type Reach, reachOf, requireReach } from '../records/reach.ts';
+import type { RecordKind } from '../records/record-kind.ts';
+import { sharedRead } from '../records/shared-read.ts';
+import { type Item, itemJson, items } from './item.ts';
 
 export async function getItemById(call: Call<'getItemById'>): Promise<Reply<'getItemById'>> {
   const { database, params, caller, headers } = call;
@@ -14,9 +15,9 @@ export async function getItemById(call: Call<'getItemById'>): Promise<Reply<'get
   return ok(data(row.resource), { ETag: row.etag });
 }
 
-const selectItem = statement('items.getItemById', (p: Param<Reach & { item_id: number }>) =>
-  build
-    .selectFrom('item')
-    .select([withinReach(p, 'item').as('within_reach'), items.eTag().as('etag'), itemJson().as('resource')])
-    .where('item_id', '=', p('item_id', 'bigint')),
-);
+const byId: Pick<RecordKind<Reach & { item_id: number }, Item>, 'table' | 'path'> = {
+  table: 'item',
+  path: ['item_id'],
+};
+
+const selectItem = sharedRead('items.getItemById', byId, { etag: items.eTag(), resource: itemJson() });

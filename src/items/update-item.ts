@@ -7,7 +7,13 @@ import { ok } from '../http/reply.ts';
 import { priceUpdate } from '../locations/price-update.ts';
 import { requireScopeFor } from '../records/absence.ts';
 import { absenceNotes, isOnAfter, nextAvailability, type Switching } from '../records/switches.ts';
-import { type Fields, isPresent, type NextValues, partialUpdate } from '../records/update.ts';
+import {
+  type Fields,
+  isPresent,
+  type NextValues,
+  partialUpdate,
+  type UpdateSpec,
+} from '../records/update.ts';
 import { sensible } from './availability.ts';
 import {
   type Item,
@@ -21,6 +27,7 @@ import {
 } from './item.ts';
 import { withReturn } from './planned-return.ts';
 import { searchColumns } from './search.ts';
+import { sharedUpdate } from './shared-update.ts';
 
 type ItemUpdate = Omit<components['schemas']['ItemUpdate'], 'restore'>;
 
@@ -36,7 +43,7 @@ export async function updateItem(call: Call<'updateItem'>): Promise<Reply<'updat
 
 const price = priceUpdate(items);
 
-const update = partialUpdate<ItemKey & Switching, ItemUpdate, Item>({
+const spec: UpdateSpec<ItemKey & Switching, ItemUpdate, Item> = {
   name: 'items.updateItem',
   kind: items,
   fields: itemFields,
@@ -51,7 +58,9 @@ const update = partialUpdate<ItemKey & Switching, ItemUpdate, Item>({
     ...searchable(p),
   }),
   terms: price.terms,
-});
+};
+
+const update = partialUpdate(spec, (alone) => sharedUpdate(spec, alone));
 
 function searchable(p: Param<Values>): NextValues {
   const text = (field: 'name' | 'description') =>

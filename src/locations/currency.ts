@@ -33,9 +33,24 @@ export function currencyDecimals(currency: RawBuilder<string>): RawBuilder<numbe
  */
 export function heldCurrency(place: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`
-    select currency, ${currencyDecimals(sql.ref('currency'))} as decimals from location
+    select ${currencyAndDecimals} from location
     where (location_id, account_id) = (${place}) for key share`;
 }
+
+/**
+ * The same of several places, without those whose currency another may change at the moment.
+ * @param places a query of their location_ids, all of the account.
+ */
+export function heldCurrencies(
+  places: RawBuilder<unknown>,
+  account_id: RawBuilder<number>,
+): RawBuilder<unknown> {
+  return sql`
+    select location_id, ${currencyAndDecimals} from location
+    where location_id = any (array(${places})) and account_id = ${account_id} for key share skip locked`;
+}
+
+const currencyAndDecimals = sql`currency, ${currencyDecimals(sql.ref('currency'))} as decimals`;
 
 /** Whether a price has no more decimal places than are given; zeros at its end do not count. */
 export function hasDecimals(price: RawBuilder<unknown>, most: RawBuilder<number>): RawBuilder<boolean> {

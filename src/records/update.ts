@@ -12,7 +12,6 @@ import { onConstraint } from './constraints.ts';
 import type { Reach } from './reach.ts';
 import { isReachable, type RecordKind, type RequireRecord } from './record-kind.ts';
 import {
-  type ChangeRow,
   change,
   changedColumns,
   changedFields,
@@ -31,7 +30,8 @@ export type FieldTypes<Body> = { readonly [F in keyof Body]-?: string };
 /** The values of an update: the fields present in the body, and the value of each field or null. */
 export type Fields<Body> = { present: string[] } & { [F in keyof Body]-?: NonNullable<Body[F]> | null };
 
-type Values<Key, Body> = Key & Fields<Body> & IfMatch & Written;
+/** The values of one update's statement. */
+export type UpdateValues<Key, Body> = Key & Fields<Body> & IfMatch & Written;
 
 /** What the columns become, by name. */
 export type NextValues = Record<string, RawBuilder<unknown>>;
@@ -51,7 +51,7 @@ export interface UpdateSpec<Key extends Reach, Body, T> {
   /** Raised by each change beside `version`; then no menu has to be touched. */
   contentVersion?: boolean;
   /** What other records say to the values. */
-  terms?: Terms<Values<Key, Body>>;
+  terms?: Terms<UpdateValues<Key, Body>>;
   /** How the menus that show the record are found; absent: by its own menu_id. */
   options?: TouchOptions;
 }
@@ -66,6 +66,8 @@ export interface Terms<V> {
   show: RawBuilder<string>;
   refusal: (shown: string) => ApiError;
 }
+
+type Updating<Key, Body, T> = Statement<UpdateValues<Key, Body>, Shown<T>>;
 
 /** What the caller is shown of the record. */
 export interface Shown<T> {
@@ -82,13 +84,15 @@ interface UpdateCall {
 
 /**
  * The update of one kind of record, as one statement with its events.
+ * @param share gives the update that is used in place of the one by itself
  * @returns a function that gives the record after the change, or as it is when nothing would change.
  *   It throws 412, and what `require` throws.
  */
 export function partialUpdate<Key extends Reach, Body extends { name?: string }, T>(
   spec: UpdateSpec<Key, Body, T>,
+  share: (alone: Updating<Key, Body, T>) => Updating<Key, Body, T> = (alone) => alone,
 ): (call: UpdateCall, key: Key, body: Body) => Promise<Shown<T>> {
-  const update = updateStatement(spec);
+  const update = share(updateStatement(spec));
   const selectCurrent = currentStatement(spec);
   return async ({ database, headers, requestId }, key, body) => {
     const if_match = acceptedETags(headers['if-match']);
@@ -120,44 +124,64 @@ function fieldsOf<Body extends { name?: string }>(types: FieldTypes<Body>, body:
   };
 }
 
-function updateStatement<Key extends Reach, Body, T>(
-  spec: UpdateSpec<Key, Body, T>,
-): Statement<Values<Key, Body>, Shown<T>> {
-  const { name, kind, eventTypes, previous = changedFields(kind), contentVersion = false, terms } = spec;
+function updateStatement<Key extends Reach, Body, T>(spec: UpdateSpec<Key, Body, T>): Updating<Key, Body, T> {
+  const { name, kind, contentVersion = false, terms } = spec;
   const { options = { touchesMenu: !contentVersion } } = spec;
-  const table = sql.table(kind.table);
-  const update = (p: Param<Values<Key, Body>>) => {
-    const next = nextValues(spec, p);
-    return sql<ChangeRow<T> & Shown<T>>`
-      update ${table} set ${sql.join([
-        ...Object.entries({ ...next, ...spec.assign?.(p), ...raised(p, kind.table) }).map(
-          ([field, value]) => sql`${sql.ref(field)} = ${value}`,
-        ),
-        ...(contentVersion ? [sql`content_version = ${table}.content_version + 1`] : []),
-      ])}
+  const execute = writeOf<UpdateValues<Key, Body>, Shown<T>>(name, (p) => {
+    const { assigned, isDue, returned } = updateParts(spec, p);
+    return {
+      ...(terms && { before: sql`terms as materialized (${terms.find(p)})` }),
+      change: sql`
+      update ${sql.table(kind.table)} set ${assigned}
       ${terms ? sql`from terms` : sql``}
-      where ${isReachable(kind, p)} and ${eTagMatches(p, kind.eTag())} and ${differs(kind.table, next)}
-        ${terms ? sql`and ${terms.allow(p)}` : sql``}
-      returning ${list([...change(kind, eventTypes, { previous }), kind.eTag('new').as('etag')])}`;
-  };
-  const execute = writeOf<Values<Key, Body>, Shown<T>>(name, (p) => ({
-    ...(terms && { before: sql`terms as materialized (${terms.find(p)})` }),
-    change: update(p),
-    ...options,
-    response: changedColumns(['etag', 'resource']),
-  }));
+      where ${isReachable(kind, p)} and ${isDue}
+      returning ${returned}`,
+      ...options,
+      response: changedColumns(['etag', 'resource']),
+    };
+  });
   return onConstraint(execute, kind.constraints);
+}
+
+/**
+ * The parts of an update.
+ * @param p where the values are
+ * @param without fields that the body does not hold
+ * @returns what is assigned, whether a row is to be changed, and what is returned of it
+ */
+export function updateParts<Key extends Reach, Body, T>(
+  spec: UpdateSpec<Key, Body, T>,
+  p: Param<UpdateValues<Key, Body>>,
+  without: readonly string[] = [],
+): { assigned: RawBuilder<unknown>; isDue: RawBuilder<boolean>; returned: RawBuilder<unknown> } {
+  const { kind, eventTypes, previous = changedFields(kind), contentVersion = false, terms } = spec;
+  const those = (values: NextValues) =>
+    Object.fromEntries(Object.entries(values).filter(([field]) => !without.includes(field)));
+  const next = those(nextValues(spec, p));
+  const count = sql`${sql.ref(`${kind.table}.content_version`)} + 1`;
+  const values = {
+    ...next,
+    ...those(spec.assign?.(p) ?? {}),
+    ...raised(p, kind.table),
+    ...(contentVersion && { content_version: count }),
+  };
+  return {
+    assigned: sql.join(Object.entries(values).map(([field, value]) => sql`${sql.ref(field)} = ${value}`)),
+    isDue: sql`${eTagMatches(p, kind.eTag())} and ${differs(kind.table, next)}
+      ${terms ? sql`and ${terms.allow(p)}` : sql``}`,
+    returned: list([...change(kind, eventTypes, { previous }), kind.eTag('new').as('etag')]),
+  };
 }
 
 function currentStatement<Key extends Reach, Body, T>(
   spec: UpdateSpec<Key, Body, T>,
-): Statement<Values<Key, Body>, Shown<T> & { differs: boolean; refused: string | null }> {
+): Statement<UpdateValues<Key, Body>, Shown<T> & { differs: boolean; refused: string | null }> {
   const { name, kind, terms } = spec;
-  const refused = (p: Param<Values<Key, Body>>): RawBuilder<string | null> =>
+  const refused = (p: Param<UpdateValues<Key, Body>>): RawBuilder<string | null> =>
     terms
       ? sql`(select ${terms.show} from (${terms.find(p)}) as terms where not ${terms.allow(p)})`
       : sql`null`;
-  return statement(`${name}.current`, (p: Param<Values<Key, Body>>) =>
+  return statement(`${name}.current`, (p: Param<UpdateValues<Key, Body>>) =>
     build
       .selectFrom(kind.table)
       .select([

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import { sql, type Transaction } from 'kysely';
 import t from 'tap';
@@ -12,8 +13,8 @@ import { startTestService } from '../support/service.ts';
 /*
  * Random rounds of calls at once on a few items, by two processes, while another connection holds a lock and backends
  * are terminated. The model is what the events tell: each item goes through its versions one by one, flips when it is
- * toggled, and each call that was answered 200 is told of once, as it was answered. A failure prints the seed; MODEL_SEED
- * runs the same rounds again, although not with the same timing.
+ * toggled, has the fields that it was given, and each call that was answered 200 is told of once, as it was answered. A
+ * failure prints the seed; MODEL_SEED runs the same rounds again, although not with the same timing.
  */
 
 const seconds = 12;
@@ -24,21 +25,27 @@ const kinds = [
   'toggle',
   'toggle',
   'toggle',
-  'guarded',
-  'keyed',
-  'read',
+  'guarded toggle',
+  'keyed toggle',
   'update',
+  'update',
+  'update',
+  'describing update',
+  'switching update',
+  'moving update',
+  'guarded update',
+  'read',
   'set',
   'delete',
 ] as const;
 type Kind = (typeof kinds)[number];
-const singles: readonly Kind[] = ['toggle', 'guarded', 'keyed', 'read'];
+const severals: readonly Kind[] = ['set', 'delete'];
 
 interface Round {
   calls: { kind: Kind; place: number }[];
   /** What another connection holds meanwhile. */
-  locked: 'nothing' | 'item' | 'menu';
-  /** Whether a backend whose shared toggle waits for the lock is terminated. */
+  locked: 'nothing' | 'item' | 'menu' | 'location';
+  /** Whether a backend whose shared statement waits for the lock is terminated. */
   kills: boolean;
 }
 
@@ -48,27 +55,39 @@ const rounds = fc.record<Round>({
     maxLength: 40,
     size: 'max',
   }),
-  locked: fc.constantFrom('nothing', 'item', 'menu'),
+  locked: fc.constantFrom('nothing', 'item', 'menu', 'location'),
   kills: fc.boolean(),
 });
 
 interface Item {
   item_id: number;
   menu_id: number;
-  category_id: number;
+  location_id: number;
   is_available: boolean;
+  price: number;
+  name: string;
+  external_id: string | null;
   version: number;
   path: string;
+}
+
+const seenFields = ['is_available', 'price', 'name', 'external_id'] as const;
+
+/** What the model knows of an item. */
+function pick({ version, ...item }: Pick<Item, 'version' | (typeof seenFields)[number]>): object {
+  return { version, ...Object.fromEntries(seenFields.map((field) => [field, item[field]])) };
 }
 
 interface Made {
   kind: Kind;
   item: Item;
   id: string;
+  /** What an update says. */
+  fields: object;
   response: Promise<ApiResponse>;
 }
 
-t.test(`toggles at once leave what toggles one by one would (MODEL_SEED=${seed})`, async (t) => {
+t.test(`writes at once leave what writes one by one would (MODEL_SEED=${seed})`, async (t) => {
   const service = await startTestService(t, { pool: { max: 20 } });
   const { api, connection } = service;
   const { api: elsewhere } = await startTestService(t, { connection, pool: { max: 20 } });
@@ -80,7 +99,7 @@ t.test(`toggles at once leave what toggles one by one would (MODEL_SEED=${seed})
   const categories = await Promise.all(menus.map(({ menu_id }) => makeCategory(api, menu_id)));
   const newItem = async (place: number): Promise<Item> => {
     const item = await makeItem(api, categories[place % 2]);
-    return { ...item, path: `/menus/${item.menu_id}/items/${item.item_id}` };
+    return { ...item, location_id, path: `/menus/${item.menu_id}/items/${item.item_id}` };
   };
   const items: Item[] = [];
   for (let place = 0; place < 6; place += 1) items.push(await newItem(place));
@@ -94,37 +113,52 @@ t.test(`toggles at once leave what toggles one by one would (MODEL_SEED=${seed})
     const id = `call-${number}`;
     const at = number % 3 === 0 ? elsewhere : api;
     number += 1;
-    const headers = { 'x-request-id': id };
-    const send = (method: string, path: string, more = {}, json?: object) =>
-      at.call(method, path, { headers: { ...headers, ...more }, ...(json && { json }) });
+    // Few prices, so that some updates change nothing.
+    const fields = {
+      update: { price: 1 + (number % 7) },
+      'guarded update': { price: number },
+      'describing update': { name: `Item ${number}`, description: id },
+      'switching update': { price: number, is_available: number % 4 < 2 },
+      'moving update': { price: number, external_id: `${item.item_id}-${number}` },
+    }[kind as string];
+    const send = (method: string, path: string, json?: object) =>
+      at.call(method, path, {
+        headers: {
+          'x-request-id': id,
+          ...(kind.startsWith('guarded') && { 'if-match': tag }),
+          ...(kind.startsWith('keyed') && { 'idempotency-key': id }),
+        },
+        ...(json && { json }),
+      });
+    const switched = { items: [{ item_id: item.item_id, is_available: number % 2 === 0 }] };
     const response = {
       toggle: () => send('POST', `${item.path}/toggle`),
-      guarded: () => send('POST', `${item.path}/toggle`, { 'if-match': tag }),
-      keyed: () => send('POST', `${item.path}/toggle`, { 'idempotency-key': id }),
+      update: () => send('PUT', item.path, fields),
       read: () => send('GET', item.path),
-      update: () => send('PUT', item.path, {}, { price: number % 1_000 }),
-      set: () =>
-        send(
-          'POST',
-          `/menus/${item.menu_id}/availability`,
-          {},
-          {
-            items: [{ item_id: item.item_id, is_available: number % 2 === 0 }],
-          },
-        ),
+      set: () => send('POST', `/menus/${item.menu_id}/availability`, switched),
       delete: () => send('DELETE', item.path),
-    }[kind]();
-    return { kind, item, id, response };
+    }[kind.split(' ').at(-1) as 'toggle' | 'update' | 'read' | 'set' | 'delete']();
+    return { kind, item, id, fields: fields ?? {}, response };
   };
 
   const run = async (round: Round) => {
     const target = items[round.calls[0]?.place ?? 0] as Item;
     // 503 is for who waited in vain, so for nobody else.
-    const isHeld = (item: Item) =>
-      round.locked === 'item' ? item === target : round.locked === 'menu' && item.menu_id === target.menu_id;
+    const isHeld = ({ item, kind }: Pick<Made, 'item' | 'kind'>) =>
+      ({
+        nothing: false,
+        item: item === target,
+        menu: item.menu_id === target.menu_id,
+        location: kind.endsWith('update'),
+      })[round.locked];
+    // Other updates may find that there is nothing to do.
+    const waits = round.locked === 'location' ? /^(describing|switching|moving) / : /toggle$/;
     for (const item of items) tags.set(item.path, String((await api.get(item.path)).headers['etag']));
+    // A process has connections for as many as may wait.
     const planned =
-      round.locked === 'nothing' ? round.calls : round.calls.filter(({ kind }) => singles.includes(kind));
+      round.locked === 'nothing'
+        ? round.calls
+        : round.calls.filter(({ kind }) => !severals.includes(kind)).slice(0, 24);
     const begin = () => planned.map((call) => make(call, tags.get((items[call.place] as Item).path) ?? ''));
     const before = new Map(items.map((item) => [item.item_id, { ...item }]));
     const versions = await contentVersions();
@@ -133,11 +167,11 @@ t.test(`toggles at once leave what toggles one by one would (MODEL_SEED=${seed})
         ? begin()
         : await whileLocked(target, round.locked, async () => {
             const begun = begin();
-            if (begun.some(({ item, kind }) => isHeld(item) && kind !== 'read'))
+            if (begun.some((call) => isHeld(call) && waits.test(call.kind)))
               await eventually('somebody waits', async () => (await waiting()) > 0);
             if (round.kills) seen.killed += await kill();
             // Whoever wants nothing that is locked is not held up.
-            await Promise.all(begun.filter(({ item }) => !isHeld(item)).map(({ response }) => response));
+            await Promise.all(begun.filter((call) => !isHeld(call)).map(({ response }) => response));
             return begun;
           });
     const responses = await Promise.all(
@@ -157,67 +191,75 @@ t.test(`toggles at once leave what toggles one by one would (MODEL_SEED=${seed})
     responses: (Omit<Made, 'response'> & { response: ApiResponse })[],
     before: Map<number, Item>,
     versions: Map<number, number>,
-    isHeld: (item: Item) => boolean,
+    isHeld: (call: Pick<Made, 'item' | 'kind'>) => boolean,
   ) => {
     const what = JSON.stringify(round);
     const events = await log.next();
     const told = new Map<string, Event[]>();
     for (const event of events)
       told.set(event['request_id'], [...(told.get(event['request_id']) ?? []), event]);
-    for (const { kind, item, id, response } of responses) {
+    for (const { kind, item, id, fields, response } of responses) {
       const { status, body } = response;
       const isFair =
         status === 200 ||
         status === 204 ||
-        (status === 412 && kind === 'guarded') ||
+        (status === 412 && kind.startsWith('guarded')) ||
         (status === 404 && responses.some((one) => one.kind === 'delete' && one.item === item)) ||
-        (status === 503 && isHeld(item));
+        (status === 503 && isHeld({ item, kind }));
       if (!isFair) t.fail(`${kind} got ${status} in ${what}`);
       if (status in seen) seen[status as 200] += 1;
       const own = told.get(id) ?? [];
-      if (kind.match(/toggle|guarded|keyed/) && status !== 503) {
+      if (kind.endsWith('toggle') && status !== 503) {
         const expected = status === 200 ? [['item.toggled', body.data]] : [];
         const found = own.map(({ type, data }) => [type, data]);
         if (JSON.stringify(found) !== JSON.stringify(expected)) t.strictSame(found, expected, what);
-        if (status === 200) {
-          const tag = String(response.headers['etag']);
-          if (!tag.startsWith(`"${body.data.version}-`)) t.fail(`${tag} of version ${body.data.version}`);
-        }
+      }
+      if (kind.endsWith('update') && status !== 503) {
+        if (status !== 200 && own.length > 0) t.fail(`${status} with events in ${what}`);
+        const shown = [body.data, ...own.map(({ data }) => data)].map((data) => JSON.stringify(data));
+        if (new Set(shown).size > 1) t.fail(`${shown} in ${what}`);
+        if (status === 200 && !isDeepStrictEqual({ ...body.data, ...fields }, body.data))
+          t.match(body.data, fields, what);
+      }
+      if (kind.match(/toggle|update/) && status === 200) {
+        const tag = String(response.headers['etag']);
+        if (!tag.startsWith(`"${body.data.version}-`)) t.fail(`${tag} of version ${body.data.version}`);
       }
     }
     const guarded = Object.groupBy(
-      responses.filter(({ kind, response }) => kind === 'guarded' && response.status === 200),
+      responses.filter(({ kind, response }) => kind.startsWith('guarded') && response.status === 200),
       ({ item }) => item.path,
     );
     for (const [path, won] of Object.entries(guarded))
       if (won && won.length > 1) t.fail(`${path} matched twice`);
     const changes = new Map<number, number>();
-    for (const { type, menu_id, data, previous } of events) {
+    // An update that also switches has two events of one version.
+    const alike = Map.groupBy(events, ({ request_id, data }) => `${request_id} ${data.item_id}`);
+    for (const ofOne of alike.values()) {
+      const [{ type, menu_id, data, previous }] = ofOne as [Event];
       changes.set(menu_id, (changes.get(menu_id) ?? 0) + 1);
       const item = before.get(data.item_id);
       if (!item) continue;
       if (type === 'item.deleted') continue;
       if (data.version !== item.version + 1)
         t.fail(`version ${data.version} after ${item.version} in ${what}`);
-      const flips = type === 'item.toggled';
-      if ((data.is_available !== item.is_available) !== flips)
-        t.fail(`${type} to ${data.is_available} in ${what}`);
-      if (flips && previous.is_available !== item.is_available)
-        t.fail(`previous of ${data.version} in ${what}`);
-      Object.assign(item, { version: data.version, is_available: data.is_available });
+      const differing = seenFields.filter((field) => data[field] !== item[field]);
+      const types = [
+        ...(differing.includes('is_available') ? ['item.toggled'] : []),
+        ...(differing.some((field) => field !== 'is_available') ? ['item.updated'] : []),
+      ];
+      const told = ofOne.map(({ type }) => type);
+      if (`${told}` !== `${types}`) t.fail(`${told} for ${differing} in ${what}`);
+      for (const field of differing)
+        if (previous[field] !== item[field]) t.fail(`previous ${field} of ${data.version} in ${what}`);
+      Object.assign(item, pick(data));
     }
     for (const item of items) {
       const known = before.get(item.item_id) as Item;
-      Object.assign(item, { version: known.version, is_available: known.is_available });
+      Object.assign(item, pick(known));
       const { status, body } = await api.get(item.path);
       if (status === 404) continue;
-      const { version, is_available } = body.data;
-      if (version !== known.version || is_available !== known.is_available)
-        t.strictSame(
-          { version, is_available },
-          { version: known.version, is_available: known.is_available },
-          what,
-        );
+      if (!isDeepStrictEqual(pick(body.data), pick(known))) t.strictSame(pick(body.data), pick(known), what);
     }
     for (const [menu_id, version] of await contentVersions()) {
       const expected = (versions.get(menu_id) ?? 0) + (changes.get(menu_id) ?? 0);
@@ -237,7 +279,7 @@ t.test(`toggles at once leave what toggles one by one would (MODEL_SEED=${seed})
       .execute();
     return new Map(found.map(({ menu_id, content_version }) => [menu_id, content_version]));
   };
-  const whileLocked = <T>(item: Item, what: 'item' | 'menu', work: () => Promise<T>) =>
+  const whileLocked = <T>(item: Item, what: 'item' | 'menu' | 'location', work: () => Promise<T>) =>
     database.transaction().execute(async (transaction: Transaction<DB>) => {
       await sql`select from ${sql.table(what)} where ${sql.ref(`${what}_id`)} = ${item[`${what}_id`]} for update`.execute(
         transaction,
@@ -251,7 +293,7 @@ t.test(`toggles at once leave what toggles one by one would (MODEL_SEED=${seed})
   };
   const kill = async () => {
     const { rows } = await sql`select pg_terminate_backend(pid) from pg_stat_activity
-      where wait_event_type = 'Lock' and datname = current_database() and query like '%over (partition by item_id, menu_id%'
+      where wait_event_type = 'Lock' and datname = current_database() and query ~ 'over \\(partition by item_id, menu_id|json_to_recordset'
         and pid <> pg_backend_pid()`.execute(database);
     return rows.length;
   };
@@ -270,7 +312,7 @@ t.test(`toggles at once leave what toggles one by one would (MODEL_SEED=${seed})
   t.comment(`${done} rounds; ${JSON.stringify(seen)}; ${shared[0]?.events} statements were shared`);
   t.ok(seen[200] > 50, 'most calls got through');
   t.ok(seen.killed > 0, 'backends were terminated');
-  t.ok((shared[0]?.events ?? 0) > 5, 'toggles shared statements');
+  t.ok((shared[0]?.events ?? 0) > 5, 'calls shared statements');
 
   await listAllEvents(database);
   const { rows: feed } = await sql<{ gap: boolean; disorder: boolean }>`

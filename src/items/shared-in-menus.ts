@@ -1,0 +1,79 @@
+/*
+ * Writes of single items that share a statement.
+ *
+ * The statement locks the menus, then their items, and changes what it has locked. It waits for nothing while it holds a
+ * lock, so it is part of no circle of writers, whatever order the others lock in: it passes over items that another has
+ * locked. It passes over such menus as well, so that nobody waits for a menu that is not theirs. The calls in such a
+ * menu come together again in a statement for this menu alone, which waits for it before it locks anything else; as long
+ * as that is under way, calls in this menu join it at once. A call whose item was locked, or is not there, goes alone.
+ */
+import { type RawBuilder, sql } from 'kysely';
+import type { Database } from '../db/database.ts';
+import { type Calls, type Sharing, shared } from '../db/shared-statement.ts';
+import type { Param, Statement } from '../db/statement.ts';
+import type { Stamped } from '../http/conditional.ts';
+import { type Reach, reachKey, withinReach } from '../records/reach.ts';
+import type { ItemKey } from './item.ts';
+
+/** Which menus a statement locks: those that are free, or its only one as soon as it is. */
+export type MenuLocks = 'free' | 'awaited';
+
+interface SharingInMenus<Call, Row> extends Pick<Sharing<Call, Row[]>, 'alone' | 'changed'> {
+  /** Several at once, by the statement with these locks; `passedOver` is for calls that it has passed over. */
+  together: (
+    locks: MenuLocks,
+    database: Database,
+    calls: Calls<Call>,
+    passedOver: Statement<Call, Row>,
+  ) => Promise<(Row[] | Promise<Row[]>)[]>;
+}
+
+/** @returns a write as `alone` is, for any number of calls at once. */
+export function sharedInMenus<Call extends ItemKey, Row>({
+  alone,
+  together,
+  ...sharing
+}: SharingInMenus<Call, Row>): Statement<Call, Row> {
+  const inOneMenu = shared<Call, Row[]>({
+    ...sharing,
+    key: (call) => `${call.menu_id} ${reachKey(call)}`,
+    alone,
+    together: (database, calls) => together('awaited', database, calls, alone),
+    goesBeside: false,
+  });
+  const inAnyMenu = shared<Call, Row[]>({
+    ...sharing,
+    key: reachKey,
+    alone,
+    together: (database, calls) => together('free', database, calls, inOneMenu),
+  });
+  return (database, call) => (inOneMenu.isBusy(database, call) ? inOneMenu : inAnyMenu)(database, call);
+}
+
+/** CTEs that lock items: `locked` has the paths of those that the statement has for itself, as it has their menus. */
+export function lockedInMenus(
+  p: Param<Reach>,
+  ids: { item: RawBuilder<unknown>; menu: RawBuilder<unknown> },
+  locks: MenuLocks,
+): RawBuilder<unknown> {
+  return sql`
+    locked_menus as materialized (
+      select menu_id from menu
+      where menu_id = any (${ids.menu}) and ${withinReach(p, 'menu')}
+      order by menu_id for no key update ${locks === 'free' ? sql`skip locked` : sql``}
+    ),
+    locked as materialized (
+      select item_id, account_id, menu_id, location_id from item
+      where item_id = any (${ids.item}) and menu_id = any (array(select menu_id from locked_menus))
+        and ${withinReach(p, 'item')}
+      order by item_id for no key update skip locked
+    )`;
+}
+
+/** Marks the menus as changed: counts each row of `changed` in its menu. */
+export function touchCounted(p: Param<Stamped>): RawBuilder<unknown> {
+  return sql`
+    update menu set content_version = content_version + touch.changes, stamp = ${p('stamp', 'integer')}
+    from (select menu_id, account_id, count(*) as changes from changed group by menu_id, account_id) as touch
+    where menu.menu_id = touch.menu_id and menu.account_id = touch.account_id`;
+}

@@ -1,0 +1,125 @@
+/*
+ * Updates of items that share a statement, as shared-in-menus.ts has it, each of another item: calls for one item come in
+ * statements one after the other.
+ *
+ * It holds the currencies that the prices depend on, and passes over locations that another has locked. What sets a
+ * field with a constraint goes alone: to see whether it holds may take a wait for another writer.
+ */
+import { type RawBuilder, sql } from 'kysely';
+import type { components } from '../../generated/api.ts';
+import type { Database } from '../db/database.ts';
+import type { Json } from '../db/json.ts';
+import type { Calls } from '../db/shared-statement.ts';
+import type { Param, Statement } from '../db/statement.ts';
+import { heldCurrencies } from '../locations/currency.ts';
+import type { Reach } from '../records/reach.ts';
+import type { Switching } from '../records/switches.ts';
+import { type Shown, type UpdateSpec, type UpdateValues, updateParts } from '../records/update.ts';
+import { type Written, writeOf, written } from '../records/write.ts';
+import { type Item, type ItemKey, itemFields } from './item.ts';
+import { lockedInMenus, type MenuLocks, sharedInMenus, touchCounted } from './shared-in-menus.ts';
+
+type Body = Omit<components['schemas']['ItemUpdate'], 'restore'>;
+type Call = UpdateValues<ItemKey & Switching, Body>;
+
+const constrained: readonly string[] = ['category_id', 'external_id'];
+
+/**
+ * @param alone the update of one item by itself.
+ * @returns the same, for any number of calls at once. As there, no row says that none was updated.
+ */
+export function sharedUpdate(
+  spec: UpdateSpec<ItemKey & Switching, Body, Item>,
+  alone: Statement<Call, Shown<Item>>,
+): Statement<Call, Shown<Item>> {
+  const statements = {
+    free: updateStatement('items.updateItems', spec, 'free'),
+    awaited: updateStatement('items.updateItemsInMenu', spec, 'awaited'),
+  };
+  const update = sharedInMenus<Call, Shown<Item>>({
+    alone,
+    together: (locks, ...calls) => updateTogether(statements[locks], ...calls),
+    changed: ({ item_id }) => item_id,
+  });
+  return (database, call) =>
+    (call.present.some((field) => constrained.includes(field)) ? alone : update)(database, call);
+}
+
+async function updateTogether(
+  statement: Statement<Together, Outcome>,
+  database: Database,
+  calls: Calls<Call>,
+  passedOver: Statement<Call, Shown<Item>>,
+): Promise<(Shown<Item>[] | Promise<Shown<Item>[]>)[]> {
+  const [{ account_id, location_ids }] = calls;
+  const outcomes = await statement(database, {
+    account_id,
+    location_ids,
+    item_ids: calls.map(({ item_id }) => item_id),
+    menu_ids: calls.map(({ menu_id }) => menu_id),
+    calls: JSON.stringify(calls.map((call, place) => ({ ...call, place }))),
+    ...written(null),
+  });
+  const byPlace = new Map(outcomes.map((outcome) => [outcome.place, outcome]));
+  return calls.map((call, place) => {
+    const { etag, resource } = byPlace.get(place) ?? {};
+    if (etag === undefined) return passedOver(database, call);
+    return etag === null ? [] : [{ etag, resource: resource as Json<Item> }];
+  });
+}
+
+/** What the statement takes. */
+interface Together extends Reach, Written {
+  item_ids: number[];
+  menu_ids: number[];
+  /** JSON, with the place of each. */
+  calls: string;
+}
+
+/** What became of a call that the statement has not passed over; nulls: nothing, as there was nothing to change. */
+type Outcome = { place: number } & (Shown<Item> | { etag: null; resource: null });
+
+function updateStatement(
+  name: string,
+  spec: UpdateSpec<ItemKey & Switching, Body, Item>,
+  locks: MenuLocks,
+): Statement<Together, Outcome> {
+  const { assigned, isDue, returned } = updateParts(spec, ofCall, constrained);
+  return writeOf<Together, Outcome>(name, (p) => ({
+    before: sql`
+    wanted as (select * from json_to_recordset(${p('calls', 'json')}) as wanted (${callColumns})),
+    ${lockedInMenus(p, { item: p('item_ids', 'bigint[]'), menu: p('menu_ids', 'bigint[]') }, locks)},
+    terms as materialized (${heldCurrencies(sql`select location_id from locked`, p('account_id', 'bigint'))}),
+    call as materialized (
+      select wanted.*, locked.account_id, location_id
+      from wanted join locked using (item_id, menu_id) join terms using (location_id)
+    )`,
+    change: sql`
+    update item set ${assigned}
+    from call join terms using (location_id)
+    where item.item_id = call.item_id and item.account_id = call.account_id and ${isDue}
+    returning ${returned}, call.place, call.request_id`,
+    requestId: sql.ref('change.request_id'),
+    touch: touchCounted(p),
+    response: sql`select call.place, etag, resource from call left join changed using (place)`,
+  }));
+}
+
+/** The values of each call in place of those of one. */
+const ofCall: Param<Call> = <K extends string>(name: K) => sql.ref(`call.${name}`) as RawBuilder<never>;
+
+const callColumns = sql.raw(
+  Object.entries({
+    place: 'integer',
+    item_id: 'bigint',
+    menu_id: 'bigint',
+    present: 'text[]',
+    ...itemFields,
+    client_id: 'text',
+    stamp: 'integer',
+    if_match: 'text[]',
+    request_id: 'text',
+  })
+    .map(([name, type]) => `${name} ${type}`)
+    .join(', '),
+);

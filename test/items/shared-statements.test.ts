@@ -1,0 +1,414 @@
+import { sql } from 'kysely';
+import t, { type Test } from 'tap';
+import { request } from 'undici';
+import { WatchedClient } from '../../src/db/client.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import { statementName } from '../../src/db/statement-names.ts';
+import type { Api, ApiResponse } from '../support/api.ts';
+import { followEvents } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
+import { makeCategory, makeItem, makeLocation, makeMenu } from '../support/records.ts';
+import { startTestService, type TestServiceOptions } from '../support/service.ts';
+
+/*
+ * Calls at once share statements. What they leave is shown by test/model/shared-writes.test.ts; here, when they share
+ * one, and that what befalls one call is not the matter of the others.
+ */
+
+interface Item {
+  item_id: number;
+  menu_id: number;
+  location_id: number;
+  path: string;
+}
+
+let price = 100;
+
+interface Write {
+  operation: string;
+  call: (api: Api, path: string) => Promise<ApiResponse>;
+  request: () => { method: 'POST' | 'PUT'; below: string; json?: object };
+  /** A read that is looked at beside it. */
+  read: string;
+  readPath: (item: Item) => string;
+  locks: readonly ('item' | 'menu' | 'location')[];
+  /** What the text of its shared statements mentions. */
+  mention: string;
+}
+
+const writes: Write[] = [
+  {
+    operation: 'toggleItem',
+    call: (api, path) => api.post(`${path}/toggle`),
+    request: () => ({ method: 'POST', below: '/toggle' }),
+    read: 'getItem',
+    readPath: ({ path }) => path,
+    locks: ['item', 'menu'],
+    mention: 'over (partition by item_id, menu_id',
+  },
+  {
+    operation: 'updateItem',
+    call: (api, path) => api.put(path, newPrice()),
+    request: () => ({ method: 'PUT', below: '', json: newPrice() }),
+    read: 'getItemById',
+    readPath: ({ item_id }) => `/items/${item_id}`,
+    locks: ['item', 'menu', 'location'],
+    mention: 'json_to_recordset',
+  },
+];
+
+/** Another one each time, so that every update changes its item. */
+function newPrice(): { price: number } {
+  price += 1;
+  return { price };
+}
+
+for (const { operation, call, read, readPath } of writes)
+  t.test(
+    `one ${operation} or ${read} alone goes its direct way, and calls at once share statements`,
+    async (t) => {
+      const service = await startWithItems(t, 4, 16);
+      const { api, items } = service;
+      const named = t.capture(WatchedClient.prototype, 'query', WatchedClient.prototype.query);
+      const executed = () =>
+        named()
+          .map(({ args: [text] }) => statementName(String(text)) ?? '')
+          .filter((name) => /^items\.(toggleItem|updateItem|getItem)/.test(name));
+      const alone: ApiResponse[] = [];
+      for (const item of items.slice(0, 3)) {
+        alone.push(await call(api, item.path));
+        await api.get(readPath(item));
+      }
+      const each = [`items.${operation}`, `items.${read}`];
+      t.same(executed(), [...each, ...each, ...each]);
+
+      const written = await atOnce(service, items, ({ path }) => call(api, path));
+      t.same(statusesOf(written), [200]);
+      // Three, and some more where the first are still at work in a menu of the others.
+      const names = executed();
+      t.ok(names.length <= 8, `${items.length} calls took ${names}`);
+      t.ok(names.includes(`items.${operation}s`));
+      t.same(
+        new Set(written.slice(3).map(({ body }) => JSON.stringify(looks(body.data)))),
+        new Set(alone.map(({ body }) => JSON.stringify(looks(body.data)))),
+        'what is written together looks as what is written alone',
+      );
+      const found = await atOnce(service, items, (item) => api.get(readPath(item)));
+      t.same(
+        found.map(({ headers, body }) => [headers['etag'], body]),
+        written.map(({ headers, body }) => [headers['etag'], body]),
+        'and each gets its own',
+      );
+      t.same(executed(), [`items.${read}`, `items.${read}.several`, `items.${read}.several`]);
+    },
+  );
+
+t.test('updates that share a statement each have their own fields, conditions and refusals', async (t) => {
+  const service = await startWithItems(t, 1, 16);
+  const { api, database, items } = service;
+  const path = (place: number) => (items[place] as Item).path;
+  const tag = async (place: number) => String((await api.get(path(place))).headers['etag']);
+  const { category_id, name } = (await api.get(path(0))).body.data;
+  const menu_id = items[0]?.menu_id ?? 0;
+  const other = await makeCategory(api, menu_id, { name: 'Maki' });
+  await api.put(path(15), { external_id: 'taken' });
+  const guarded = { headers: { 'if-match': await tag(3) } };
+  const outdated = { headers: { 'if-match': await tag(4) } };
+  await api.put(path(4), { price: 1 });
+  const until = new Date(Date.now() + 3_600_000).toISOString();
+  const log = await followEvents(database);
+  const calls: [
+    body: object,
+    status: number,
+    shown: object,
+    types: string[],
+    place: number,
+    options?: object,
+  ][] = [
+    [{ price: 7 }, 200, { price: 7, name, version: 2 }, ['item.updated'], 0],
+    [
+      { name: ' Tuna ', description: '"Raw", \\ é 寿司' },
+      200,
+      { name: 'Tuna', description: '"Raw", \\ é 寿司' },
+      ['item.updated'],
+      1,
+    ],
+    [{ price: 4.5 }, 200, { version: 1 }, [], 2],
+    [{ price: 9 }, 200, { version: 2 }, ['item.updated'], 3, guarded],
+    [{ price: 9 }, 412, {}, [], 4, outdated],
+    [{ price: 1.001 }, 422, {}, [], 5],
+    [{ category_id: other.category_id }, 200, { category_id: other.category_id }, ['item.updated'], 6],
+    [{ category_id: 999_999 }, 422, {}, [], 7],
+    [{ external_id: 'taken' }, 422, {}, [], 8],
+    [
+      { is_available: false, price: 2 },
+      200,
+      { is_available: false, price: 2 },
+      ['item.toggled', 'item.updated'],
+      9,
+    ],
+    [
+      { unavailable_until: until },
+      200,
+      { is_available: false, unavailable_until: until },
+      ['item.toggled'],
+      10,
+    ],
+    [
+      { allergens: ['fish', 'soy'], dietary_tags: [], photo_url: null, hours: null, sort_order: 3 },
+      200,
+      { allergens: ['fish', 'soy'], dietary_tags: [], photo_url: null, sort_order: 3, category_id },
+      ['item.updated'],
+      11,
+    ],
+    [
+      { hours: { weekly: [{ days: ['mon'], from: '10:00', minutes: 120 }] } },
+      200,
+      { version: 2 },
+      ['item.updated'],
+      12,
+    ],
+    [{ external_id: 'free' }, 200, { external_id: 'free' }, ['item.updated'], 13],
+    ...Array.from({ length: 5 }, () => [newPrice(), 200, {}, ['item.updated'], 14] as never),
+  ];
+  const responses = await atOnce(service, calls, ([body, , , , place, options]) =>
+    api.put(path(place), body, options),
+  );
+  const events = await log.next();
+  for (const [index, [body, status, shown, types]] of calls.entries()) {
+    const response = responses[index] as ApiResponse;
+    const what = JSON.stringify(body);
+    t.equal(response.status, status, what);
+    if (status === 200) t.match(response.body.data, shown, what);
+    const own = events.filter(({ request_id }) => request_id === response.headers['x-request-id']);
+    t.same(
+      own.map(({ type, data }) => [type, data]),
+      types.map((type) => [type, response.body.data]),
+      `the events of ${what}`,
+    );
+  }
+  t.same(
+    responses
+      .slice(-5)
+      .map(({ body }) => body.data.version)
+      .sort(),
+    [2, 3, 4, 5, 6],
+    'updates of one item have a version each',
+  );
+  t.equal((await api.get(path(9))).body.data.unavailable_by, api.credentials.client_id);
+});
+
+for (const { operation, call, locks } of writes)
+  for (const locked of locks)
+    t.test(`whoever wants no locked ${locked} is not held up by one, in ${operation}`, async (t) => {
+      const { api, database, items } = await startWithItems(t, 4, 6);
+      const log = await followEvents(database);
+      const [target] = items as [Item, ...Item[]];
+      const isHeld = (item: Item) => (locked === 'item' ? item === target : item.menu_id === target.menu_id);
+      const calls = [target, ...items, ...items];
+      const held = await whileLocked(database, locked, target, async () => {
+        // The first goes its direct way, and waits for as long as the lock is held.
+        const begun = calls.map((item) => ({ item, response: call(api, item.path) }));
+        const others = await Promise.all(
+          begun.filter(({ item }) => !isHeld(item)).map(({ response }) => response),
+        );
+        t.same(statusesOf(others), [200], `${others.length} went on`);
+        await eventually('the others wait', async () => (await waitingBackends(database)).length > 0);
+        return begun.filter(({ item }) => isHeld(item)).map(({ response }) => response);
+      });
+      t.same(statusesOf(await Promise.all(held)), [200]);
+      t.equal((await log.next()).length, calls.length);
+      for (const { path } of items.slice(1)) t.equal((await api.get(path)).body.data.version, 3);
+      t.equal((await api.get(target.path)).body.data.version, 4);
+    });
+
+for (const write of writes) t.test(write.operation, (t) => befallsOne(t, write));
+
+/** That what befalls one call is not the matter of the others. */
+async function befallsOne(t: Test, { call, request: ownRequest, mention }: Write): Promise<void> {
+  t.test('what fails fails alone', async (t) => {
+    const { api, url, database, items } = await startWithItems(t, 2, 12);
+    const log = await followEvents(database);
+    const poisoned = items[13] as Item;
+    await sql`create function refuse() returns trigger language plpgsql as
+    $$ begin raise exception 'refused'; end $$`.execute(database);
+    await sql`create trigger refuse before insert on event for each row
+    when (new.record = ${sql.lit(`item:${poisoned.item_id}`)}) execute function refuse()`.execute(database);
+    // Not by the client that expects what the contract documents.
+    const authorization = `Bearer ${await api.token()}`;
+    const statuses = await Promise.all(
+      items.map(async ({ path }) => {
+        const { method, below, json } = ownRequest();
+        const { statusCode, body } = await request(`${url}/api/v1${path}${below}`, {
+          method,
+          headers: { authorization, ...(json && { 'content-type': 'application/json' }) },
+          body: json ? JSON.stringify(json) : null,
+        });
+        await body.dump();
+        return statusCode;
+      }),
+    );
+    for (const [place, item] of items.entries()) {
+      t.equal(statuses[place], item === poisoned ? 500 : 200);
+      t.equal((await api.get(item.path)).body.data.version, item === poisoned ? 1 : 2);
+    }
+    t.equal((await log.next()).length, items.length - 1);
+  });
+
+  t.test(
+    'a backend that is terminated takes nothing with it that was answered, and does nothing twice',
+    async (t) => {
+      const { api, database, items } = await startWithItems(t, 2, 8);
+      const log = await followEvents(database);
+      const [target] = items as [Item, ...Item[]];
+      const begun = await whileLocked(database, 'menu', target, async () => {
+        const begun = items.map(({ path }) => call(api, path));
+        const pids = await eventually('a shared statement waits', async () => {
+          const found = await waitingBackends(database, mention);
+          return found.length > 0 && found;
+        });
+        await sql`select pg_terminate_backend(pid) from unnest(${pids}::int[]) as pid`.execute(database);
+        return begun;
+      });
+      const responses = await Promise.all(begun);
+      const events = await log.next();
+      const answered = responses.filter(({ status }) => status === 200);
+      t.ok(answered.length >= 9, 'those of the other menu, and the one that went its direct way');
+      t.same(
+        responses.map(({ status }) => status).filter((status) => ![200, 503].includes(status)),
+        [],
+      );
+      t.strictSame(
+        events.map(({ request_id }) => request_id).sort(),
+        answered.map(({ headers }) => headers['x-request-id']).sort(),
+        'each answered call has its event, and no other call has one',
+      );
+    },
+  );
+
+  t.test('a statement that takes too long is the matter of those who wait for the same', async (t) => {
+    const connect: TestServiceOptions['connect'] = async (connection) => ({
+      ...connection,
+      statement_timeout: 400,
+    });
+    const { api, connection, items } = await startWithItems(t, 2, 8, { connect });
+    const database = openDatabase(connection, { max: 3 });
+    t.teardown(() => database.destroy());
+    const [target] = items as [Item, ...Item[]];
+    const responses = await whileLocked(database, 'menu', target, () =>
+      Promise.all(items.map(({ path }) => call(api, path))),
+    );
+    for (const [place, { menu_id }] of items.entries())
+      t.equal(responses[place]?.status, menu_id === target.menu_id ? 503 : 200);
+    for (const { path, menu_id } of items)
+      t.equal((await api.get(path)).body.data.version, menu_id === target.menu_id ? 1 : 2);
+  });
+}
+
+for (const { operation, call } of writes)
+  t.test(`each ${operation} has the grant of its own caller, and the accounts do not mix`, async (t) => {
+    const { api, client, items } = await startWithItems(t, 2, 4);
+    const [first, second] = await Promise.all(
+      [items[0], items[4]].map(async (item) => (await api.get(`/menus/${item?.menu_id}`)).body.data),
+    );
+    const callers: [Api, (item: Item) => number][] = [
+      [api, () => 200],
+      [
+        await client({ locations: [first.location_id] }),
+        ({ menu_id }) => (menu_id === first.menu_id ? 200 : 403),
+      ],
+      [
+        await client({ locations: [second.location_id] }),
+        ({ menu_id }) => (menu_id === second.menu_id ? 200 : 403),
+      ],
+      [await client({ account: 'Another' }), () => 403],
+    ];
+    const calls = items.flatMap((item) =>
+      callers.flatMap(([api, expected]) => [
+        { sent: api.get(item.path), expected: expected(item) },
+        { sent: call(api, item.path), expected: expected(item) },
+        { sent: api.get(`/menus/${item.menu_id}`), expected: expected(item) },
+        { sent: call(api, `/menus/${item.menu_id}/items/999999`), expected: 404 },
+        { sent: api.get(`/menus/999999/items/${item.item_id}`), expected: 404 },
+      ]),
+    );
+    const responses = await Promise.all(calls.map(({ sent }) => sent));
+    t.strictSame(
+      responses.map(({ status }) => status),
+      calls.map(({ expected }) => expected),
+    );
+    for (const { path } of items) t.equal((await api.get(path)).body.data.version, 3, 'two might write it');
+  });
+
+/** A resource without what differs from one item to the next, and from one moment to the next. */
+function looks(item: Record<string, unknown>): Record<string, unknown> {
+  const own = /_id$|price|sort_order|created|_at$|_since$/;
+  return Object.fromEntries(
+    Object.entries(item).map(([field, value]) => [field, own.test(field) && value !== null ? '…' : value]),
+  );
+}
+
+/** A service with so many menus, each at a location of its own, of so many items. */
+async function startWithItems(t: Test, menus: number, each: number, options: TestServiceOptions = {}) {
+  const service = await startTestService(t, { pool: { max: 20 }, ...options });
+  const { api } = service;
+  const items: Item[] = [];
+  for (let menu = 0; menu < menus; menu += 1) {
+    const { location_id } = await makeLocation(api);
+    const category = await makeCategory(api, (await makeMenu(api, location_id)).menu_id);
+    const made = await Promise.all(Array.from({ length: each }, () => makeItem(api, category)));
+    for (const { item_id, menu_id } of made)
+      items.push({ item_id, menu_id, location_id, path: `/menus/${menu_id}/items/${item_id}` });
+  }
+  return { ...service, items };
+}
+
+/** Makes the calls so that those that come while the first two are held up come together. */
+async function atOnce<Of>(
+  { app, api, database }: Awaited<ReturnType<typeof startWithItems>>,
+  calls: Of[],
+  call: (of: Of) => Promise<ApiResponse>,
+): Promise<ApiResponse[]> {
+  let arrived = 0;
+  const count = () => {
+    arrived += 1;
+  };
+  app.server.on('request', count);
+  const responses = await database.transaction().execute(async (transaction) => {
+    await sql`lock table item in access exclusive mode`.execute(transaction);
+    const begun = calls.map(call);
+    await eventually('all have arrived', async () => arrived >= calls.length);
+    // Authenticated as those before it, and served after them.
+    await api.get('/locations');
+    await eventually('two wait', async () => (await waitingBackends(database)).length >= 2);
+    return begun;
+  });
+  app.server.off('request', count);
+  return Promise.all(responses);
+}
+
+function whileLocked<T>(
+  database: Database,
+  what: 'item' | 'menu' | 'location',
+  item: Item,
+  work: () => Promise<T>,
+): Promise<T> {
+  return database.transaction().execute(async (transaction) => {
+    await sql`select from ${sql.table(what)} where ${sql.ref(`${what}_id`)} = ${item[`${what}_id`]}
+      for update`.execute(transaction);
+    return work();
+  });
+}
+
+/** Process ids of the backends that wait for a lock, with a statement that mentions this. */
+async function waitingBackends(database: Database, mention = ''): Promise<number[]> {
+  const { rows } = await sql<{ pid: number }>`select pid from pg_stat_activity
+    where wait_event_type = 'Lock' and datname = current_database() and query like ${`%${mention}%`}`.execute(
+    database,
+  );
+  return rows.map(({ pid }) => pid);
+}
+
+function statusesOf(responses: ApiResponse[]): number[] {
+  return [...new Set(responses.map(({ status }) => status))];
+}
