@@ -12128,307 +12128,6 @@ order by
   "menu_id"
 for no key update;
 
--- menus.menuDetail
--- $1 account_id bigint
--- $2 location_ids bigint[]
--- $3 menu_id bigint
-select
-  (
-    "menu"."account_id" = $1::bigint
-    and (
-      $2::bigint[] is null
-      or "menu"."location_id" = any ($2::bigint[])
-    )
-  ) as "within_reach",
-  (
-    select
-      to_json(fields)
-    from
-      (
-        select
-          (
-            select
-              to_json(fields)
-            from
-              (
-                select
-                  "menu"."menu_id" as "menu_id",
-                  "menu"."location_id" as "location_id",
-                  "menu"."name" as "name",
-                  "menu"."description" as "description",
-                  "menu"."is_active" as "is_active",
-                  "menu"."sort_order" as "sort_order",
-                  "menu"."external_id" as "external_id",
-                  "menu"."hours" as "hours",
-                  to_char("menu"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                  to_char("menu"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                  "menu"."version" as "version",
-                  (
-                    select
-                      coalesce(
-                        json_agg(
-                          (
-                            select
-                              to_json(fields)
-                            from
-                              (
-                                select
-                                  "category"."category_id" as "category_id",
-                                  "category"."menu_id" as "menu_id",
-                                  "category"."name" as "name",
-                                  "category"."description" as "description",
-                                  "category"."sort_order" as "sort_order",
-                                  "category"."external_id" as "external_id",
-                                  "category"."hours" as "hours",
-                                  to_char("category"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                                  to_char("category"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                                  "category"."version" as "version",
-                                  (
-                                    select
-                                      coalesce(
-                                        json_agg(
-                                          (
-                                            select
-                                              to_json(fields)
-                                            from
-                                              (
-                                                select
-                                                  "item"."item_id" as "item_id",
-                                                  "item"."category_id" as "category_id",
-                                                  "item"."menu_id" as "menu_id",
-                                                  "item"."name" as "name",
-                                                  "item"."description" as "description",
-                                                  "item"."price" as "price",
-                                                  "item"."photo_url" as "photo_url",
-                                                  "item"."allergens" as "allergens",
-                                                  "item"."dietary_tags" as "dietary_tags",
-                                                  "item"."modifier_groups" as "modifier_groups",
-                                                  (
-                                                    "item"."is_available"
-                                                    or coalesce("item"."unavailable_until" <= now(), false)
-                                                  ) as "is_available",
-                                                  "item"."sort_order" as "sort_order",
-                                                  to_char("item"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                                                  "item"."external_id" as "external_id",
-                                                  "item"."hours" as "hours",
-                                                  to_char(
-                                                    case
-                                                      when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
-                                                    end at time zone 'UTC',
-                                                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-                                                  ) as "unavailable_until",
-                                                  to_char(
-                                                    case
-                                                      when not (
-                                                        "item"."is_available"
-                                                        or coalesce("item"."unavailable_until" <= now(), false)
-                                                      ) then "item"."unavailable_since"
-                                                    end at time zone 'UTC',
-                                                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-                                                  ) as "unavailable_since",
-                                                  case
-                                                    when not (
-                                                      "item"."is_available"
-                                                      or coalesce("item"."unavailable_until" <= now(), false)
-                                                    ) then "item"."unavailable_by"
-                                                  end as "unavailable_by",
-                                                  to_char("item"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                                                  "item"."version" as "version"
-                                              ) as fields
-                                          )
-                                          order by
-                                            item.sort_order,
-                                            item.item_id
-                                        ),
-                                        '[]'
-                                      )
-                                    from
-                                      item
-                                    where
-                                      item.category_id = category.category_id
-                                  ) as "items"
-                              ) as fields
-                          )
-                          order by
-                            category.sort_order,
-                            category.category_id
-                        ),
-                        '[]'
-                      )
-                    from
-                      category
-                    where
-                      category.menu_id = menu.menu_id
-                  ) as "categories",
-                  (
-                    select
-                      coalesce(
-                        json_agg(
-                          (
-                            select
-                              to_json(fields)
-                            from
-                              (
-                                select
-                                  "modifier_group"."modifier_group_id" as "modifier_group_id",
-                                  "modifier_group"."location_id" as "location_id",
-                                  "modifier_group"."name" as "name",
-                                  "modifier_group"."description" as "description",
-                                  "modifier_group"."min_selections" as "min_selections",
-                                  "modifier_group"."max_selections" as "max_selections",
-                                  "modifier_group"."max_per_modifier" as "max_per_modifier",
-                                  "modifier_group"."free_selections" as "free_selections",
-                                  "modifier_group"."external_id" as "external_id",
-                                  to_char("modifier_group"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                                  to_char("modifier_group"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                                  "modifier_group"."version" as "version",
-                                  (
-                                    select
-                                      coalesce(
-                                        json_agg(
-                                          (
-                                            select
-                                              to_json(fields)
-                                            from
-                                              (
-                                                select
-                                                  "modifier"."modifier_id" as "modifier_id",
-                                                  "modifier"."modifier_group_id" as "modifier_group_id",
-                                                  "modifier"."location_id" as "location_id",
-                                                  "modifier"."name" as "name",
-                                                  "modifier"."description" as "description",
-                                                  "modifier"."price" as "price",
-                                                  (
-                                                    "modifier"."is_available"
-                                                    or coalesce("modifier"."unavailable_until" <= now(), false)
-                                                  ) as "is_available",
-                                                  to_char(
-                                                    case
-                                                      when not coalesce("modifier"."unavailable_until" <= now(), false) then "modifier"."unavailable_until"
-                                                    end at time zone 'UTC',
-                                                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-                                                  ) as "unavailable_until",
-                                                  "modifier"."default_quantity" as "default_quantity",
-                                                  "modifier"."item_id" as "item_id",
-                                                  "modifier"."allergens" as "allergens",
-                                                  "modifier"."dietary_tags" as "dietary_tags",
-                                                  "modifier"."sort_order" as "sort_order",
-                                                  "modifier"."external_id" as "external_id",
-                                                  to_char(
-                                                    case
-                                                      when not (
-                                                        "modifier"."is_available"
-                                                        or coalesce("modifier"."unavailable_until" <= now(), false)
-                                                      ) then "modifier"."unavailable_since"
-                                                    end at time zone 'UTC',
-                                                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-                                                  ) as "unavailable_since",
-                                                  case
-                                                    when not (
-                                                      "modifier"."is_available"
-                                                      or coalesce("modifier"."unavailable_until" <= now(), false)
-                                                    ) then "modifier"."unavailable_by"
-                                                  end as "unavailable_by",
-                                                  to_char("modifier"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                                                  to_char("modifier"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                                                  "modifier"."version" as "version",
-                                                  "modifier"."modifier_groups" as "modifier_groups"
-                                              ) as fields
-                                          )
-                                          order by
-                                            modifier.sort_order,
-                                            modifier.modifier_id
-                                        ),
-                                        '[]'
-                                      )
-                                    from
-                                      modifier
-                                    where
-                                      modifier.modifier_group_id = modifier_group.modifier_group_id
-                                      and modifier.account_id = modifier_group.account_id
-                                  ) as "modifiers"
-                              ) as fields
-                          )
-                          order by
-                            modifier_group.modifier_group_id
-                        ),
-                        '[]'
-                      )
-                    from
-                      (
-                        with recursive
-                          reached (modifier_group_id) as (
-                            select
-                              modifier_group_id
-                            from
-                              modifier_group_use as used
-                            where
-                              used.account_id = menu.account_id
-                              and used.menu_id = menu.menu_id
-                            union
-                            select
-                              used.modifier_group_id
-                            from
-                              reached
-                              join modifier_group_use as used on used.account_id = menu.account_id
-                              and used.user_group_id = reached.modifier_group_id
-                          )
-                        select
-                          modifier_group.*
-                        from
-                          reached
-                          cross join lateral (
-                            select
-                              *
-                            from
-                              modifier_group
-                            where
-                              modifier_group.modifier_group_id = reached.modifier_group_id
-                              and modifier_group.account_id = menu.account_id
-                            limit
-                              1
-                          ) as modifier_group
-                      ) as modifier_group
-                  ) as "modifier_groups"
-              ) as fields
-          ) as "data"
-      ) as fields
-  ) as "body",
-  '"' || "menu"."content_version" || '-' || to_hex("menu"."stamp") || '-' || (
-    select
-      count(*)
-    from
-      item
-    where
-      item.menu_id = "menu"."menu_id"
-      and item.unavailable_until <= now()
-  ) || coalesce(
-    '-' || (
-      select
-        md5(
-          string_agg(
-            modifier.modifier_id::text,
-            ' '
-            order by
-              modifier.modifier_id
-          )
-        )
-      from
-        modifier
-        join modifier_group using (modifier_group_id, account_id)
-      where
-        modifier.account_id = "menu"."account_id"
-        and modifier.location_id = "menu"."location_id"
-        and modifier.unavailable_until <= now()
-        and "menu"."menu_id" = any (modifier_group.menu_ids)
-    ),
-    ''
-  ) || '"' as "etag"
-from
-  "menu"
-where
-  ("menu"."menu_id" = $3::bigint);
-
 -- menus.menuETag
 -- $1 account_id bigint
 -- $2 location_ids bigint[]
@@ -12532,6 +12231,390 @@ from
       1
   ) as found;
 
+-- menus.menuSegments
+-- $1 menu_id bigint
+-- $2 known_tags text[]
+with
+  shown as materialized (
+    select
+      *
+    from
+      menu
+    where
+      menu_id = $1::bigint
+  )
+select
+  kind,
+  tag,
+  text
+from
+  (
+    select
+      'menu' as kind,
+      '"' || "menu"."content_version" || '-' || to_hex("menu"."stamp") || '-' || (
+        select
+          count(*)
+        from
+          item
+        where
+          item.menu_id = "menu"."menu_id"
+          and item.unavailable_until <= now()
+      ) || coalesce(
+        '-' || (
+          select
+            md5(
+              string_agg(
+                modifier.modifier_id::text,
+                ' '
+                order by
+                  modifier.modifier_id
+              )
+            )
+          from
+            modifier
+            join modifier_group using (modifier_group_id, account_id)
+          where
+            modifier.account_id = "menu"."account_id"
+            and modifier.location_id = "menu"."location_id"
+            and modifier.unavailable_until <= now()
+            and "menu"."menu_id" = any (modifier_group.menu_ids)
+        ),
+        ''
+      ) || '"' as tag,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "menu"."menu_id" as "menu_id",
+              "menu"."location_id" as "location_id",
+              "menu"."name" as "name",
+              "menu"."description" as "description",
+              "menu"."is_active" as "is_active",
+              "menu"."sort_order" as "sort_order",
+              "menu"."external_id" as "external_id",
+              "menu"."hours" as "hours",
+              to_char("menu"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              to_char("menu"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "menu"."version" as "version"
+          ) as fields
+      )::text as text,
+      0 as part,
+      0 as sort_order,
+      0::bigint as id,
+      0::bigint as segment
+    from
+      shown as menu
+    union all
+    select
+      'category',
+      category.category_id || '-' || "category"."version" || '-' || to_hex("category"."stamp"),
+      case
+        when category.category_id || '-' || "category"."version" || '-' || to_hex("category"."stamp") = any ($2::text[]) then null
+        else (
+          (
+            select
+              to_json(fields)
+            from
+              (
+                select
+                  "category"."category_id" as "category_id",
+                  "category"."menu_id" as "menu_id",
+                  "category"."name" as "name",
+                  "category"."description" as "description",
+                  "category"."sort_order" as "sort_order",
+                  "category"."external_id" as "external_id",
+                  "category"."hours" as "hours",
+                  to_char("category"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                  to_char("category"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                  "category"."version" as "version"
+              ) as fields
+          )
+        )::text
+      end,
+      1,
+      category.sort_order,
+      category.category_id,
+      0
+    from
+      shown as menu
+      join category on category.menu_id = menu.menu_id
+    union all
+    select
+      'items',
+      segment.tag,
+      case
+        when segment.tag = any ($2::text[]) then null
+        else (
+          select
+            string_agg(
+              (
+                select
+                  to_json(fields)
+                from
+                  (
+                    select
+                      "item"."item_id" as "item_id",
+                      "item"."category_id" as "category_id",
+                      "item"."menu_id" as "menu_id",
+                      "item"."name" as "name",
+                      "item"."description" as "description",
+                      "item"."price" as "price",
+                      "item"."photo_url" as "photo_url",
+                      "item"."allergens" as "allergens",
+                      "item"."dietary_tags" as "dietary_tags",
+                      "item"."modifier_groups" as "modifier_groups",
+                      (
+                        "item"."is_available"
+                        or coalesce("item"."unavailable_until" <= now(), false)
+                      ) as "is_available",
+                      "item"."sort_order" as "sort_order",
+                      to_char("item"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                      "item"."external_id" as "external_id",
+                      "item"."hours" as "hours",
+                      to_char(
+                        case
+                          when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
+                        end at time zone 'UTC',
+                        'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                      ) as "unavailable_until",
+                      to_char(
+                        case
+                          when not (
+                            "item"."is_available"
+                            or coalesce("item"."unavailable_until" <= now(), false)
+                          ) then "item"."unavailable_since"
+                        end at time zone 'UTC',
+                        'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                      ) as "unavailable_since",
+                      case
+                        when not (
+                          "item"."is_available"
+                          or coalesce("item"."unavailable_until" <= now(), false)
+                        ) then "item"."unavailable_by"
+                      end as "unavailable_by",
+                      to_char("item"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                      "item"."version" as "version"
+                  ) as fields
+              )::text,
+              ', '
+              order by
+                item.sort_order,
+                item.item_id
+            )
+          from
+            item
+          where
+            item.item_id = any (segment.item_ids)
+        )
+      end,
+      1,
+      category.sort_order,
+      category.category_id,
+      segment.number
+    from
+      shown as menu
+      join category on category.menu_id = menu.menu_id
+      cross join lateral (
+        select
+          number,
+          'items ' || md5(
+            string_agg(
+              tag,
+              ','
+              order by
+                position
+            )
+          ) as tag,
+          array_agg(item_id) as item_ids
+        from
+          (
+            select
+              item_id,
+              position,
+              1 + (position - 1) / 64 as number,
+              item_id || '"' || "item"."version" || '-' || to_hex("item"."stamp") || case
+                when coalesce("item"."unavailable_until" <= now(), false) then '-restored'
+                else ''
+              end || '"' as tag
+            from
+              (
+                select
+                  item.*,
+                  row_number() over (
+                    order by
+                      item.sort_order,
+                      item.item_id
+                  ) as position
+                from
+                  item
+                where
+                  item.category_id = category.category_id
+              ) as item
+          ) as placed
+        group by
+          number
+      ) as segment
+    union all
+    select
+      'group',
+      'group ' || modifier_group.modifier_group_id || ' ' || '"' || "modifier_group"."content_version" || '-' || to_hex("modifier_group"."stamp") || '-' || (
+        select
+          count(*)
+        from
+          modifier
+        where
+          modifier.modifier_group_id = "modifier_group"."modifier_group_id"
+          and modifier.account_id = "modifier_group"."account_id"
+          and modifier.unavailable_until <= now()
+      ) || '"',
+      case
+        when 'group ' || modifier_group.modifier_group_id || ' ' || '"' || "modifier_group"."content_version" || '-' || to_hex("modifier_group"."stamp") || '-' || (
+          select
+            count(*)
+          from
+            modifier
+          where
+            modifier.modifier_group_id = "modifier_group"."modifier_group_id"
+            and modifier.account_id = "modifier_group"."account_id"
+            and modifier.unavailable_until <= now()
+        ) || '"' = any ($2::text[]) then null
+        else (
+          (
+            select
+              to_json(fields)
+            from
+              (
+                select
+                  "modifier_group"."modifier_group_id" as "modifier_group_id",
+                  "modifier_group"."location_id" as "location_id",
+                  "modifier_group"."name" as "name",
+                  "modifier_group"."description" as "description",
+                  "modifier_group"."min_selections" as "min_selections",
+                  "modifier_group"."max_selections" as "max_selections",
+                  "modifier_group"."max_per_modifier" as "max_per_modifier",
+                  "modifier_group"."free_selections" as "free_selections",
+                  "modifier_group"."external_id" as "external_id",
+                  to_char("modifier_group"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                  to_char("modifier_group"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                  "modifier_group"."version" as "version",
+                  (
+                    select
+                      coalesce(
+                        json_agg(
+                          (
+                            select
+                              to_json(fields)
+                            from
+                              (
+                                select
+                                  "modifier"."modifier_id" as "modifier_id",
+                                  "modifier"."modifier_group_id" as "modifier_group_id",
+                                  "modifier"."location_id" as "location_id",
+                                  "modifier"."name" as "name",
+                                  "modifier"."description" as "description",
+                                  "modifier"."price" as "price",
+                                  (
+                                    "modifier"."is_available"
+                                    or coalesce("modifier"."unavailable_until" <= now(), false)
+                                  ) as "is_available",
+                                  to_char(
+                                    case
+                                      when not coalesce("modifier"."unavailable_until" <= now(), false) then "modifier"."unavailable_until"
+                                    end at time zone 'UTC',
+                                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                                  ) as "unavailable_until",
+                                  "modifier"."default_quantity" as "default_quantity",
+                                  "modifier"."item_id" as "item_id",
+                                  "modifier"."allergens" as "allergens",
+                                  "modifier"."dietary_tags" as "dietary_tags",
+                                  "modifier"."sort_order" as "sort_order",
+                                  "modifier"."external_id" as "external_id",
+                                  to_char(
+                                    case
+                                      when not (
+                                        "modifier"."is_available"
+                                        or coalesce("modifier"."unavailable_until" <= now(), false)
+                                      ) then "modifier"."unavailable_since"
+                                    end at time zone 'UTC',
+                                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                                  ) as "unavailable_since",
+                                  case
+                                    when not (
+                                      "modifier"."is_available"
+                                      or coalesce("modifier"."unavailable_until" <= now(), false)
+                                    ) then "modifier"."unavailable_by"
+                                  end as "unavailable_by",
+                                  to_char("modifier"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                                  to_char("modifier"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                                  "modifier"."version" as "version",
+                                  "modifier"."modifier_groups" as "modifier_groups"
+                              ) as fields
+                          )
+                          order by
+                            modifier.sort_order,
+                            modifier.modifier_id
+                        ),
+                        '[]'
+                      )
+                    from
+                      modifier
+                    where
+                      modifier.modifier_group_id = modifier_group.modifier_group_id
+                      and modifier.account_id = modifier_group.account_id
+                  ) as "modifiers"
+              ) as fields
+          )
+        )::text
+      end,
+      2,
+      0,
+      modifier_group.modifier_group_id,
+      0
+    from
+      shown as menu
+      cross join lateral (
+        with recursive
+          reached (modifier_group_id) as (
+            select
+              modifier_group_id
+            from
+              modifier_group_use as used
+            where
+              used.account_id = menu.account_id
+              and used.menu_id = menu.menu_id
+            union
+            select
+              used.modifier_group_id
+            from
+              reached
+              join modifier_group_use as used on used.account_id = menu.account_id
+              and used.user_group_id = reached.modifier_group_id
+          )
+        select
+          modifier_group.*
+        from
+          reached
+          cross join lateral (
+            select
+              *
+            from
+              modifier_group
+            where
+              modifier_group.modifier_group_id = reached.modifier_group_id
+              and modifier_group.account_id = menu.account_id
+            limit
+              1
+          ) as modifier_group
+      ) as modifier_group
+  ) as segments
+order by
+  part,
+  sort_order,
+  id,
+  segment;
+
 -- menus.places
 -- $1 menu_id bigint
 select
@@ -12603,10 +12686,53 @@ where
   ("menu"."menu_id" = $1::bigint);
 
 -- menus.priceSelection
--- $1 item_ids bigint[]
--- $2 account_id bigint
--- $3 location_ids bigint[]
--- $4 modifier_ids bigint[]
+-- $1 menu_ids bigint[]
+-- $2 known_tags text[]
+-- $3 account_id bigint
+-- $4 location_ids bigint[]
+-- $5 item_ids bigint[]
+-- $6 modifier_ids bigint[]
+-- $7 standing_ids bigint[]
+with
+  menus as materialized (
+    select
+      found.*,
+      found.tag is distinct from wanted.known_tag as is_changed
+    from
+      unnest($1::bigint[], $2::text[]) as wanted (id, known_tag)
+      cross join lateral (
+        select
+          menu.menu_id,
+          (
+            "menu"."account_id" = $3::bigint
+            and (
+              $4::bigint[] is null
+              or "menu"."location_id" = any ($4::bigint[])
+            )
+          ) as within_reach,
+          "menu"."content_version" || '-' || to_hex("menu"."stamp") || '-' || (
+            select
+              "location"."version" || '-' || to_hex("location"."stamp")
+            from
+              location
+            where
+              location.location_id = menu.location_id
+              and location.account_id = menu.account_id
+          ) as tag
+        from
+          menu
+        where
+          menu.menu_id = wanted.id
+        limit
+          1
+      ) as found
+  ),
+  change as materialized (
+    select
+      bool_or(is_changed) as is_any
+    from
+      menus
+  )
 select
   floor(
     extract(
@@ -12617,145 +12743,236 @@ select
   ) as now,
   (
     select
-      coalesce(json_agg(found.*), '[]')
+      coalesce(json_agg(json_build_object('menu_id', menu_id, 'tag', tag, 'within_reach', within_reach)), '[]')
     from
-      unnest(
+      menus
+  ) as menus,
+  case
+    when change.is_any then (
+      select
+        to_json(fields)
+      from
         (
           select
-            $1::bigint[]
-        )
-      ) as wanted (id)
-      cross join lateral (
-        select
-          item.item_id,
-          item.menu_id,
-          (
-            "item"."account_id" = $2::bigint
-            and (
-              $3::bigint[] is null
-              or "item"."location_id" = any ($3::bigint[])
-            )
-          ) as within_reach,
-          ("item"."price" * 1000)::bigint as price,
-          item.modifier_groups,
-          location.currency,
-          (
-            select
-              to_json(fields)
-            from
-              (
-                select
-                  menu.menu_id as "menu_id",
-                  location.timezone as "timezone",
-                  menu.is_active as "is_active",
-                  location.hours as "location_hours",
-                  menu.hours as "menu_hours",
-                  case
-                    when category.hours is null then '[]'
-                    else json_build_array(json_build_array(category.category_id, category.hours))
-                  end as "category_hours",
-                  json_build_array(
-                    json_build_array(
-                      item.item_id,
-                      item.category_id,
-                      item.hours,
-                      case
-                        when not "item"."is_available" then json_build_object(
-                          'until',
-                          floor(
-                            extract(
-                              epoch
-                              from
-                                "item"."unavailable_until"
-                            ) * 1000
-                          ),
-                          'since',
-                          to_char("item"."unavailable_since" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-                          'by',
-                          "item"."unavailable_by"
-                        )
-                      end,
-                      '[]'::json
-                    )
-                  ) as "items",
-                  '[]'::json as "modifier_groups"
-              ) as fields
-          ) as rules
-        from
-          item
-          join category on (category.category_id, category.account_id) = (item.category_id, item.account_id)
-          join menu on (menu.menu_id, menu.account_id) = (item.menu_id, item.account_id)
-          join location on (location.location_id, location.account_id) = (item.location_id, item.account_id)
-        where
-          item.item_id = wanted.id
-        limit
-          1
-      ) as found
-  ) as items,
-  (
-    select
-      coalesce(
-        json_agg(
-          (
-            select
-              to_json(fields)
-            from
-              (
-                select
-                  modifier.modifier_id as "modifier_id",
-                  modifier.modifier_group_id as "modifier_group_id",
-                  modifier.name as "name",
-                  ("modifier"."price" * 1000)::bigint as "price",
-                  modifier.modifier_groups as "modifier_groups",
-                  case
-                    when not "modifier"."is_available" then json_build_object(
-                      'until',
-                      floor(
-                        extract(
-                          epoch
-                          from
-                            "modifier"."unavailable_until"
-                        ) * 1000
-                      ),
-                      'since',
-                      to_char("modifier"."unavailable_since" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-                      'by',
-                      "modifier"."unavailable_by"
-                    )
-                  end as "absence",
-                  case
-                    when modifier.item_id is not null then coalesce(
-                      (
-                        select
-                          coalesce(
+            (
+              select
+                coalesce(json_agg(found.*), '[]')
+              from
+                unnest(
+                  (
+                    select
+                      $5::bigint[]
+                  )
+                ) as wanted (id)
+                cross join lateral (
+                  select
+                    item.item_id,
+                    item.menu_id,
+                    ("item"."price" * 1000)::bigint as price,
+                    item.modifier_groups,
+                    location.currency,
+                    (
+                      select
+                        to_json(fields)
+                      from
+                        (
+                          select
+                            menu.menu_id as "menu_id",
+                            location.timezone as "timezone",
+                            menu.is_active as "is_active",
+                            location.hours as "location_hours",
+                            menu.hours as "menu_hours",
                             case
-                              when not "stood"."is_available" then json_build_object(
+                              when category.hours is null then '[]'
+                              else json_build_array(json_build_array(category.category_id, category.hours))
+                            end as "category_hours",
+                            json_build_array(
+                              json_build_array(
+                                item.item_id,
+                                item.category_id,
+                                item.hours,
+                                case
+                                  when not "item"."is_available" then json_build_object(
+                                    'until',
+                                    floor(
+                                      extract(
+                                        epoch
+                                        from
+                                          "item"."unavailable_until"
+                                      ) * 1000
+                                    ),
+                                    'since',
+                                    to_char("item"."unavailable_since" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                                    'by',
+                                    "item"."unavailable_by"
+                                  )
+                                end,
+                                '[]'::json
+                              )
+                            ) as "items",
+                            '[]'::json as "modifier_groups"
+                        ) as fields
+                    ) as rules
+                  from
+                    item
+                    join category on (category.category_id, category.account_id) = (item.category_id, item.account_id)
+                    join menu on (menu.menu_id, menu.account_id) = (item.menu_id, item.account_id)
+                    join location on (location.location_id, location.account_id) = (item.location_id, item.account_id)
+                  where
+                    item.item_id = wanted.id
+                  limit
+                    1
+                ) as found
+            ) as "items",
+            (
+              select
+                coalesce(
+                  json_agg(
+                    (
+                      select
+                        to_json(fields)
+                      from
+                        (
+                          select
+                            modifier.modifier_id as "modifier_id",
+                            modifier.modifier_group_id as "modifier_group_id",
+                            modifier.name as "name",
+                            ("modifier"."price" * 1000)::bigint as "price",
+                            modifier.modifier_groups as "modifier_groups",
+                            case
+                              when not "modifier"."is_available" then json_build_object(
                                 'until',
                                 floor(
                                   extract(
                                     epoch
                                     from
-                                      "stood"."unavailable_until"
+                                      "modifier"."unavailable_until"
                                   ) * 1000
                                 ),
                                 'since',
-                                to_char("stood"."unavailable_since" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                                to_char("modifier"."unavailable_since" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
                                 'by',
-                                "stood"."unavailable_by"
+                                "modifier"."unavailable_by"
                               )
-                            end,
-                            'null'
-                          )
-                        from
-                          item as stood
-                        where
-                          stood.item_id = modifier.item_id
-                          and stood.account_id = modifier.account_id
-                      ),
-                      json_build_object('until', null, 'since', null, 'by', null)
+                            end as "absence",
+                            modifier.item_id as "item_id"
+                        ) as fields
                     )
-                  end as "item_absence"
-              ) as fields
+                  ),
+                  '[]'
+                )
+              from
+                modifier
+              where
+                modifier.account_id = $3::bigint
+                and modifier.modifier_id = any (
+                  (
+                    (
+                      select
+                        $6::bigint[]
+                    )
+                  )::bigint[]
+                )
+            ) as "modifiers",
+            (
+              select
+                coalesce(
+                  json_agg(
+                    (
+                      select
+                        to_json(fields)
+                      from
+                        (
+                          select
+                            own.modifier_group_id as "modifier_group_id",
+                            own.min_selections as "min_selections",
+                            own.max_selections as "max_selections",
+                            own.max_per_modifier as "max_per_modifier",
+                            own.free_selections as "free_selections"
+                        ) as fields
+                    )
+                  ),
+                  '[]'
+                )
+              from
+                modifier_group as own
+              where
+                own.account_id = $3::bigint
+                and own.modifier_group_id = any (
+                  array(
+                    select
+                      modifier_group_id
+                    from
+                      modifier_group_use
+                    where
+                      account_id = $3::bigint
+                      and item_id = any (
+                        (
+                          (
+                            select
+                              $5::bigint[]
+                          )
+                        )::bigint[]
+                      )
+                    union all
+                    select
+                      modifier_group_id
+                    from
+                      modifier_group_use
+                    where
+                      account_id = $3::bigint
+                      and modifier_id = any (
+                        (
+                          (
+                            select
+                              $6::bigint[]
+                          )
+                        )::bigint[]
+                      )
+                  )
+                )
+            ) as "groups"
+        ) as fields
+    )
+  end as found,
+  (
+    select
+      coalesce(
+        json_agg(
+          json_build_array(
+            modifier.modifier_id,
+            case
+              when modifier.item_id is not null then coalesce(
+                (
+                  select
+                    coalesce(
+                      case
+                        when not "stood"."is_available" then json_build_object(
+                          'until',
+                          floor(
+                            extract(
+                              epoch
+                              from
+                                "stood"."unavailable_until"
+                            ) * 1000
+                          ),
+                          'since',
+                          to_char("stood"."unavailable_since" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                          'by',
+                          "stood"."unavailable_by"
+                        )
+                      end,
+                      'null'
+                    )
+                  from
+                    item as stood
+                  where
+                    stood.item_id = modifier.item_id
+                    and stood.account_id = modifier.account_id
+                ),
+                json_build_object('until', null, 'since', null, 'by', null)
+              )
+            end
           )
         ),
         '[]'
@@ -12763,74 +12980,25 @@ select
     from
       modifier
     where
-      modifier.account_id = $2::bigint
+      modifier.account_id = $3::bigint
+      and modifier.item_id is not null
       and modifier.modifier_id = any (
         (
-          (
-            select
-              $4::bigint[]
-          )
+          case
+            when change.is_any then (
+              select
+                $6::bigint[]
+            )
+            else (
+              select
+                $7::bigint[]
+            )
+          end
         )::bigint[]
       )
-  ) as modifiers,
-  (
-    select
-      coalesce(
-        json_agg(
-          (
-            select
-              to_json(fields)
-            from
-              (
-                select
-                  own.modifier_group_id as "modifier_group_id",
-                  own.min_selections as "min_selections",
-                  own.max_selections as "max_selections",
-                  own.max_per_modifier as "max_per_modifier",
-                  own.free_selections as "free_selections"
-              ) as fields
-          )
-        ),
-        '[]'
-      )
-    from
-      modifier_group as own
-    where
-      own.account_id = $2::bigint
-      and own.modifier_group_id = any (
-        array(
-          select
-            modifier_group_id
-          from
-            modifier_group_use
-          where
-            account_id = $2::bigint
-            and item_id = any (
-              (
-                (
-                  select
-                    $1::bigint[]
-                )
-              )::bigint[]
-            )
-          union all
-          select
-            modifier_group_id
-          from
-            modifier_group_use
-          where
-            account_id = $2::bigint
-            and modifier_id = any (
-              (
-                (
-                  select
-                    $4::bigint[]
-                )
-              )::bigint[]
-            )
-        )
-      )
-  ) as groups;
+  ) as item_absences
+from
+  change;
 
 -- menus.readStored
 -- $1 account_id bigint

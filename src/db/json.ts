@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { type Expression, type RawBuilder, type Selectable, sql } from 'kysely';
 import type { DB } from '../../generated/database.ts';
 
@@ -51,14 +50,4 @@ export function spacedDateTime(column: Expression<Date>): RawBuilder<string> {
 /** `{"data": …}`, the envelope of a single resource. */
 export function data<T>(resource: Json<T>): Json<{ data: T }> {
   return `{"data":${resource}}` as Json<{ data: T }>;
-}
-
-/**
- * The same in UTF-8. A large text is encoded in a turn of the event loop of its own: to decode what the database sent
- * has just taken one.
- */
-export async function encoded<T>(json: Json<T>): Promise<EncodedJson<T>> {
-  // The first comes before others get their turn.
-  for (let turn = 0; turn < 2 && json.length > 1_048_576; turn += 1) await setImmediate();
-  return Buffer.from(json) as unknown as EncodedJson<T>;
 }

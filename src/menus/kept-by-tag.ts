@@ -30,13 +30,13 @@ interface Menus<Built> {
 /**
  * The menu as it was when its tag was told, or later; undefined when it is gone meanwhile.
  * @param etag what the database has just told this reader, who may read the menu.
- * @param build reads the menu for all who wait: it must not depend on who reads.
+ * @param build reads the menu for all who wait: it must not depend on who reads. It is given what is kept of the menu.
  */
 export type KeptByTag<Built extends Tagged> = (
   database: Database,
   menuId: number,
   etag: string,
-  build: () => Promise<Built | undefined>,
+  build: (kept: Built | undefined) => Promise<Built | undefined>,
 ) => Promise<Built | undefined>;
 
 /**
@@ -73,9 +73,9 @@ export function keptByTag<Built extends Tagged>(
     menus: Menus<Built>,
     menuId: number,
     since: string,
-    build: () => Promise<Built | undefined>,
+    build: (kept: Built | undefined) => Promise<Built | undefined>,
   ): Rebuild<Built> {
-    const built = build()
+    const built = build(menus.kept.get(menuId))
       .then((found) => {
         if (found) keep(menus, menuId, found);
         return found;

@@ -1,40 +1,78 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
-import { type CategoryDetail, categoryDetailJson } from '../categories/category.ts';
-import { type Json, jsonObject } from '../db/json.ts';
-import { build, type Param, statement } from '../db/statement.ts';
-import { groupsOfMenuJson } from '../modifier-groups/shown-groups.ts';
+import { categoryJson } from '../categories/category.ts';
+import { type AnyJson, columns } from '../db/json.ts';
+import { type Param, statement } from '../db/statement.ts';
+import { stamped } from '../http/conditional.ts';
+import { itemJson, items } from '../items/item.ts';
+import { groupETag, groupJson } from '../modifier-groups/modifier-group.ts';
+import { groupsOfMenu } from '../modifier-groups/shown-groups.ts';
 import type { MenuKey } from '../records/menu-reach.ts';
-import { withinReach } from '../records/reach.ts';
-import { isAtPath } from '../records/record-kind.ts';
 import { sharedRead } from '../records/shared-read.ts';
-import { menuETag, menus, shownMenu } from './menu.ts';
+import { menuETag, menuJson, menus } from './menu.ts';
 
 export type MenuDetail = components['schemas']['MenuDetail'];
 
 /** The current ETag alone, without the building of the body. */
 export const selectMenuETag = sharedRead('menus.menuETag', menus, { etag: menuETag() });
 
-/** The whole menu in one query, in display order, in the envelope of its response. */
-export const selectMenuDetail = statement('menus.menuDetail', (p: Param<MenuKey>) =>
-  build
-    .selectFrom('menu')
-    .select([
-      withinReach(p, 'menu').as('within_reach'),
-      jsonObject<{ data: MenuDetail }>({
-        data: jsonObject<MenuDetail>({
-          ...shownMenu(),
-          categories: categoriesJson(),
-          modifier_groups: groupsOfMenuJson(),
-        }),
-      }).as('body'),
-      menuETag().as('etag'),
-    ])
-    .where(isAtPath(menus, p)),
-);
+/** A part of a whole menu, as it was at one moment. */
+export type Segment = {
+  /** `items` are some of a category, one JSON text after the other; the others are one record without what is in it. */
+  kind: 'menu' | 'category' | 'items' | 'group';
+  /** Changes with the text, and no two different texts have the same. That of the menu is the ETag of all of it. */
+  tag: string;
+  /** Null where the tag is known. */
+  text: string | null;
+};
 
-function categoriesJson(): RawBuilder<Json<CategoryDetail[]>> {
-  return sql`(
-    select coalesce(json_agg(${categoryDetailJson()} order by category.sort_order, category.category_id), '[]')
-    from category where category.menu_id = menu.menu_id)`;
-}
+// More would read more for one that has changed; fewer would send more tags for those that have not.
+const itemsInSegment = sql.lit(64);
+
+/** The whole menu in display order, the menu itself first; nothing when there is none. */
+export const selectMenuSegments = statement(
+  'menus.menuSegments',
+  (p: Param<Pick<MenuKey, 'menu_id'> & { known_tags: string[] }>) => {
+    const known = p('known_tags', 'text[]');
+    const category = columns('category');
+    const categoryTag = sql`category.category_id || '-' || ${stamped(category.version, category.stamp)}`;
+    const groupTag = sql`'group ' || modifier_group.modifier_group_id || ' ' || ${groupETag()}`;
+    const unlessKnown = (tag: RawBuilder<unknown>, text: RawBuilder<AnyJson>) =>
+      sql`case when ${tag} = any (${known}) then null else (${text})::text end`;
+    return sql<Segment>`
+      with shown as materialized (select * from menu where menu_id = ${p('menu_id', 'bigint')})
+      select kind, tag, text from (
+        select 'menu' as kind, ${menuETag()} as tag, ${menuJson()}::text as text,
+          0 as part, 0 as sort_order, 0::bigint as id, 0::bigint as segment
+        from shown as menu
+        union all
+        select 'category', ${categoryTag}, ${unlessKnown(categoryTag, categoryJson())},
+          1, category.sort_order, category.category_id, 0
+        from shown as menu join category on category.menu_id = menu.menu_id
+        union all
+        select 'items', segment.tag,
+          case when segment.tag = any (${known}) then null else (
+            select string_agg(${itemJson()}::text, ', ' order by item.sort_order, item.item_id)
+            from item where item.item_id = any (segment.item_ids)) end,
+          1, category.sort_order, category.category_id, segment.number
+        from shown as menu join category on category.menu_id = menu.menu_id
+        cross join lateral (
+          select number, 'items ' || md5(string_agg(tag, ',' order by position)) as tag, array_agg(item_id) as item_ids
+          from (
+            select item_id, position, 1 + (position - 1) / ${itemsInSegment} as number,
+              item_id || ${items.eTag('item')} as tag
+            from (
+              select item.*, row_number() over (order by item.sort_order, item.item_id) as position
+              from item where item.category_id = category.category_id
+            ) as item
+          ) as placed
+          group by number
+        ) as segment
+        union all
+        select 'group', ${groupTag}, ${unlessKnown(groupTag, groupJson())},
+          2, 0, modifier_group.modifier_group_id, 0
+        from shown as menu cross join lateral ${groupsOfMenu()} as modifier_group
+      ) as segments
+      order by part, sort_order, id, segment`;
+  },
+);

@@ -74,10 +74,15 @@ async function tell(rules: MenuRules, at: number): Promise<ToldBody> {
 }
 
 function rulesTag(): RawBuilder<string> {
+  return sql`${contentTag()} || ${standingFor()}`;
+}
+
+/** A tag of the row of `menu` that changes with all of its content, and with what its location decides. */
+export function contentTag(): RawBuilder<string> {
   const [menu, location] = [columns('menu'), columns('location')];
   return sql`${stamped(menu.content_version, menu.stamp)} || '-' || (
     select ${stamped(location.version, location.stamp)} from location
-    where location.location_id = menu.location_id and location.account_id = menu.account_id) || ${standingFor()}`;
+    where location.location_id = menu.location_id and location.account_id = menu.account_id)`;
 }
 
 /**

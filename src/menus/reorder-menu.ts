@@ -1,18 +1,16 @@
 import { sql } from 'kysely';
 import { categories } from '../categories/category.ts';
 import { inTransaction, patient } from '../db/database.ts';
-import { encoded } from '../db/json.ts';
 import { build, type Param } from '../db/statement.ts';
 import { acceptedETags, requireMatch } from '../http/conditional.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { ok } from '../http/reply.ts';
 import { items } from '../items/item.ts';
 import { type MenuKey, requireMenu } from '../records/menu-reach.ts';
-import { requireReach } from '../records/reach.ts';
 import { change, changedFields, raised, type Written, write, written } from '../records/write.ts';
 import { lockPlaces } from './lock-content.ts';
 import { menuKey } from './menu.ts';
-import { selectMenuDetail } from './menu-detail.ts';
+import { readMenuBody } from './menu-body.ts';
 import { type Moves, movesTo } from './order.ts';
 
 /**
@@ -24,7 +22,7 @@ export async function reorderMenu(call: Call<'reorderMenu'>): Promise<Reply<'reo
   for (;;) {
     await requireMenu(database, menuKey(params, caller));
     const menu = await putInOrder(call);
-    if (menu) return ok(await encoded(menu.body), { ETag: menu.etag });
+    if (menu) return ok(menu.body, { ETag: menu.etag });
   }
 }
 
@@ -39,8 +37,7 @@ async function putInOrder({ database, params, body, caller, headers, requestId }
     if (moves.categories.length + moves.items.length > 0) {
       await move(transaction, { ...key, ...columnsOf(moves), ...written(requestId) });
     }
-    const [row] = await selectMenuDetail(transaction, key);
-    return requireReach(row, 'menu');
+    return readMenuBody(transaction, key.menu_id);
   });
 }
 

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import t from 'tap';
 import { openDatabase } from '../../src/db/database.ts';
-import { type Built, builtMenu } from '../../src/menus/built-menus.ts';
+import { builtMenu } from '../../src/menus/built-menus.ts';
+import type { MenuBody } from '../../src/menus/menu-body.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeItem, makeTree } from '../support/records.ts';
 import { startTestService } from '../support/service.ts';
@@ -30,7 +31,7 @@ t.test(
       body.data.categories[0].items[0].is_available;
     const builds = async () => {
       const { rows } = await sql`select from pg_stat_activity
-      where datname = current_database() and wait_event_type = 'Lock' and query like '%json_agg%'`.execute(
+      where datname = current_database() and wait_event_type = 'Lock' and query like '%with shown as%'`.execute(
         aside,
       );
       return rows.length;
@@ -76,7 +77,7 @@ t.test('a menu that is deleted while readers wait is none', async (t) => {
     const responses = Array.from({ length: 5 }, () => api.get(`/menus/${menu.menu_id}`));
     await eventually('a rebuild waits', async () => {
       const { rows } = await sql`select from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock' and query like '%json_agg%'`.execute(
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%with shown as%'`.execute(
         aside,
       );
       return rows.length > 0;
@@ -134,11 +135,11 @@ t.test('a reader waits for two rebuilds at most, however fast writes follow', as
 
 /** Readers of a menu whose rebuilds end when the test says so. */
 function rebuilds(menuId: number) {
-  const underWay: PromiseWithResolvers<Built | undefined>[] = [];
+  const underWay: PromiseWithResolvers<MenuBody | undefined>[] = [];
   let begun = 0;
   const build = () => {
     begun += 1;
-    const rebuild = Promise.withResolvers<Built | undefined>();
+    const rebuild = Promise.withResolvers<MenuBody | undefined>();
     underWay.push(rebuild);
     return rebuild.promise;
   };
@@ -147,7 +148,9 @@ function rebuilds(menuId: number) {
     begun: () => begun,
     read: (etag: string) => builtMenu(aside, menuId, etag, build),
     async finish(etag: string) {
-      underWay.shift()?.resolve({ etag, body: Buffer.from('{}') as unknown as Built['body'] });
+      underWay
+        .shift()
+        ?.resolve({ etag, body: Buffer.from('{}') as unknown as MenuBody['body'], segments: new Map() });
       await settled();
     },
     async fail(error: Error) {

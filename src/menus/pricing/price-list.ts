@@ -1,56 +1,31 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import { type Json, jsonObject } from '../../db/json.ts';
-import { shared } from '../../db/shared-statement.ts';
+import { type Calls, shared } from '../../db/shared-statement.ts';
 import { type Param, statement } from '../../db/statement.ts';
 import type { ItemKey } from '../../items/item.ts';
 import type { Uses } from '../../modifier-groups/modifier.ts';
-import type { Rules } from '../../modifier-groups/rules.ts';
 import { type Reach, reachKey, withinReach } from '../../records/reach.ts';
-import { absence, absenceOfItem } from '../menu-rules.ts';
+import { absence, absenceOfItem, contentTag } from '../menu-rules.ts';
 import type { MenuRules } from '../orderability.ts';
 import type { AbsenceRules } from '../required-groups.ts';
+import {
+  keptPrices,
+  type MenuPrices,
+  type PricedGroup,
+  type PricedItem,
+  type PricedModifier,
+  type Prices,
+} from './kept-prices.ts';
 
-/**
- * What decides the price of some selections, as it was at one moment. Prices are in thousandths of the currency's unit,
- * instants Unix milliseconds.
- */
-export interface PriceList {
-  now: number;
-  /** Undefined when there is no such item. */
-  item: PricedItem | undefined;
-  /** By their ids, as the groups. Some may have been asked for by others. */
-  modifiers: ReadonlyMap<number, PricedModifier>;
-  /** All that the item and the modifiers use. */
-  groups: ReadonlyMap<number, PricedGroup>;
-}
-
-export interface PricedItem {
-  item_id: number;
-  menu_id: number;
+/** What decides the price of some selections, as it was at one moment; some of it may have been asked for by others. */
+export interface PriceList extends Omit<Prices, 'items'> {
   within_reach: boolean;
-  price: number;
-  modifier_groups: Uses;
-  currency: string;
-  /** Of its menu, without other items. */
-  rules: MenuRules;
-}
-
-export interface PricedModifier {
-  modifier_id: number;
-  modifier_group_id: number;
-  name: string;
-  price: number;
-  modifier_groups: Uses;
-  /** Null while it is on. */
-  absence: AbsenceRules | null;
-  /** That of the item that it stands for; null while that is on, or if there is none. */
-  item_absence: AbsenceRules | null;
-}
-
-export interface PricedGroup extends Rules {
-  modifier_group_id: number;
-  free_selections: number;
+  /** Unix milliseconds. */
+  now: number;
+  item: PricedItem;
+  /** Of the items that modifiers stand for, by the ids of the modifiers; null while the item is on. */
+  itemAbsences: ReadonlyMap<number, AbsenceRules | null>;
 }
 
 /** The item, and the modifiers that are selected. */
@@ -58,73 +33,150 @@ interface PriceKey extends ItemKey {
   modifier_ids: number[];
 }
 
-/** Calls that are under way at once share the statement; it looks up by primary key what the calls name. */
-export const readPriceList = shared<PriceKey, PriceList>({
+/**
+ * Undefined when there is no such item. Calls that are under way at once share the statement. It looks up the tags of
+ * their menus; whatever the calls name it reads, by primary key, unless all of that is kept under these tags.
+ */
+export const readPriceList = shared<PriceKey, PriceList | undefined>({
   key: reachKey,
-  alone: async (database, call) => listOf(await readAll(database, [call]), call),
+  alone: async (database, call) => (await readPriceLists(database, [call]))[0],
   isRead: true,
-  async together(database, calls) {
-    const found = await readAll(database, calls);
-    return calls.map((call) => listOf(found, call));
-  },
+  together: readPriceLists,
 });
 
-interface Found extends Omit<PriceList, 'item'> {
-  items: ReadonlyMap<number, PricedItem>;
-}
-
-function listOf({ items, ...found }: Found, { item_id, menu_id }: PriceKey): PriceList {
-  const item = items.get(item_id);
-  return { ...found, item: item?.menu_id === menu_id ? item : undefined };
-}
-
-async function readAll(database: Database, calls: readonly [PriceKey, ...PriceKey[]]): Promise<Found> {
+async function readPriceLists(
+  database: Database,
+  calls: Calls<PriceKey>,
+): Promise<(PriceList | undefined)[]> {
   const [{ account_id, location_ids }] = calls;
-  const item_ids = [...new Set(calls.map(({ item_id }) => item_id))];
-  const modifier_ids = [...new Set(calls.flatMap((call) => call.modifier_ids))];
-  const [row] = await select(database, { account_id, location_ids, item_ids, modifier_ids });
+  const kept = keptPrices(database);
+  const known = new Map<number, MenuPrices | undefined>();
+  for (const call of calls) {
+    const all = kept.allOf(call);
+    known.set(call.menu_id, known.has(call.menu_id) ? known.get(call.menu_id) && all : all);
+  }
+  const [row] = await select(database, {
+    account_id,
+    location_ids,
+    menu_ids: [...known.keys()],
+    known_tags: [...known.values()].map((prices) => prices?.tag ?? null),
+    item_ids: distinct(calls.map(({ item_id }) => item_id)),
+    modifier_ids: distinct(calls.flatMap(({ modifier_ids }) => modifier_ids)),
+    standing_ids: distinct(calls.flatMap((call) => standingIds(call, known.get(call.menu_id)))),
+  });
   if (!row) throw new Error('menus.priceSelection gave no row');
-  const items: PricedItem[] = JSON.parse(row.items);
-  const modifiers: PricedModifier[] = JSON.parse(row.modifiers);
-  const groups: PricedGroup[] = JSON.parse(row.groups);
+  const menus = byId(JSON.parse(row.menus) as MenuRow[], ({ menu_id }) => menu_id);
+  const found = row.found === null ? undefined : pricesIn(JSON.parse(row.found));
+  const itemAbsences = new Map(JSON.parse(row.item_absences) as ItemAbsences);
+  return calls.map((call) => {
+    const menu = menus.get(call.menu_id);
+    const prices = found ?? known.get(call.menu_id);
+    const item = prices?.items.get(call.item_id);
+    if (!menu || !prices || item?.menu_id !== call.menu_id) return undefined;
+    const { tag, within_reach } = menu;
+    // Whoever is of another account finds no modifiers, which are there.
+    if (found && within_reach) kept.add(call, tag, found);
+    const { modifiers, groups } = prices;
+    return { within_reach, now: row.now, item, modifiers, groups, itemAbsences };
+  });
+}
+
+function distinct(ids: number[]): number[] {
+  return [...new Set(ids)];
+}
+
+/** The selected modifiers that stand for items. */
+function standingIds({ modifier_ids }: PriceKey, prices: MenuPrices | undefined): number[] {
+  return modifier_ids.filter((id) => typeof prices?.modifiers.get(id)?.item_id === 'number');
+}
+
+function pricesIn({ items, modifiers, groups }: FoundRows): Prices {
   return {
-    now: row.now,
-    items: new Map(items.map((one) => [one.item_id, one])),
-    modifiers: new Map(modifiers.map((one) => [one.modifier_id, one])),
-    groups: new Map(groups.map((one) => [one.modifier_group_id, one])),
+    items: byId(items, ({ item_id }) => item_id),
+    modifiers: byId(modifiers, ({ modifier_id }) => modifier_id),
+    groups: byId(groups, ({ modifier_group_id }) => modifier_group_id),
   };
 }
 
+function byId<T>(rows: readonly T[], idOf: (row: T) => number): Map<number, T> {
+  return new Map(rows.map((row) => [idOf(row), row]));
+}
+
 interface Wanted extends Reach {
+  menu_ids: number[];
+  /** For each menu the tag under which all that is named of it is kept, or null. */
+  known_tags: (string | null)[];
   item_ids: number[];
   modifier_ids: number[];
+  /** The modifiers of these that stand for items, under known tags. */
+  standing_ids: number[];
 }
+
+interface MenuRow {
+  menu_id: number;
+  tag: string;
+  within_reach: boolean;
+}
+
+interface FoundRows {
+  items: PricedItem[];
+  modifiers: PricedModifier[];
+  groups: PricedGroup[];
+}
+
+type ItemAbsences = [modifier_id: number, AbsenceRules | null][];
 
 interface Row {
   now: number;
-  items: Json<PricedItem[]>;
-  modifiers: Json<PricedModifier[]>;
-  groups: Json<PricedGroup[]>;
+  menus: Json<MenuRow[]>;
+  /** Null when all tags are known. */
+  found: Json<FoundRows> | null;
+  item_absences: Json<ItemAbsences>;
 }
 
 // The planner must not know how many ids there are: it would make a new plan for each call, at ten times the cost.
 const select = statement('menus.priceSelection', (p: Param<Wanted>) => {
   const account = p('account_id', 'bigint');
+  const modifiers = sql`(select ${p('modifier_ids', 'bigint[]')})`;
+  const standing = sql`(select ${p('standing_ids', 'bigint[]')})`;
+  return sql<Row>`
+    with menus as materialized (
+      select found.*, found.tag is distinct from wanted.known_tag as is_changed
+      from unnest(${p('menu_ids', 'bigint[]')}, ${p('known_tags', 'text[]')}) as wanted (id, known_tag)
+      cross join lateral (
+        select menu.menu_id, ${withinReach(p, 'menu')} as within_reach, ${contentTag()} as tag
+        from menu where menu.menu_id = wanted.id limit 1
+      ) as found
+    ), change as materialized (select bool_or(is_changed) as is_any from menus)
+    select floor(extract(epoch from now()) * 1000) as now,
+      (select coalesce(json_agg(json_build_object(
+        'menu_id', menu_id, 'tag', tag, 'within_reach', within_reach)), '[]') from menus) as menus,
+      case when change.is_any then ${foundJson(p)} end as found,
+      (select coalesce(json_agg(json_build_array(modifier.modifier_id, ${absenceOfItem()})), '[]')
+        from modifier
+        where modifier.account_id = ${account} and modifier.item_id is not null
+          and modifier.modifier_id = any ((case when change.is_any then ${modifiers} else ${standing} end)::bigint[])
+      ) as item_absences
+    from change`;
+});
+
+function foundJson(p: Param<Wanted>): RawBuilder<Json<FoundRows>> {
+  const account = p('account_id', 'bigint');
   const items = sql`(select ${p('item_ids', 'bigint[]')})`;
   const modifiers = sql`(select ${p('modifier_ids', 'bigint[]')})`;
-  return sql<Row>`
-    select floor(extract(epoch from now()) * 1000) as now, (
+  return jsonObject<{ [Rows in keyof FoundRows]: FoundRows[Rows] }>({
+    items: sql<never>`(
       select coalesce(json_agg(found.*), '[]')
       from unnest(${items}) as wanted (id) cross join lateral (
-        select item.item_id, item.menu_id, ${withinReach(p, 'item')} as within_reach, ${thousandths('item')} as price,
+        select item.item_id, item.menu_id, ${thousandths('item')} as price,
           item.modifier_groups, location.currency, ${rulesOfItem()} as rules
         from item
         join category on (category.category_id, category.account_id) = (item.category_id, item.account_id)
         join menu on (menu.menu_id, menu.account_id) = (item.menu_id, item.account_id)
         join location on (location.location_id, location.account_id) = (item.location_id, item.account_id)
         where item.item_id = wanted.id limit 1
-      ) as found
-    ) as items, (
+      ) as found)`,
+    modifiers: sql<never>`(
       select coalesce(json_agg(${jsonObject<PricedModifier>({
         modifier_id: sql<number>`modifier.modifier_id`,
         modifier_group_id: sql<number>`modifier.modifier_group_id`,
@@ -132,11 +184,11 @@ const select = statement('menus.priceSelection', (p: Param<Wanted>) => {
         price: thousandths('modifier'),
         modifier_groups: sql<Json<Uses>>`modifier.modifier_groups`,
         absence: absence('modifier'),
-        item_absence: absenceOfItem(),
+        item_id: sql<number | null>`modifier.item_id`,
       })}), '[]')
       from modifier
-      where modifier.account_id = ${account} and modifier.modifier_id = any ((${modifiers})::bigint[])
-    ) as modifiers, (
+      where modifier.account_id = ${account} and modifier.modifier_id = any ((${modifiers})::bigint[]))`,
+    groups: sql<never>`(
       select coalesce(json_agg(${jsonObject<PricedGroup>({
         modifier_group_id: sql<number>`own.modifier_group_id`,
         min_selections: sql<number>`own.min_selections`,
@@ -150,9 +202,9 @@ const select = statement('menus.priceSelection', (p: Param<Wanted>) => {
         where account_id = ${account} and item_id = any ((${items})::bigint[])
         union all
         select modifier_group_id from modifier_group_use
-        where account_id = ${account} and modifier_id = any ((${modifiers})::bigint[])))
-    ) as groups`;
-});
+        where account_id = ${account} and modifier_id = any ((${modifiers})::bigint[]))))`,
+  });
+}
 
 function thousandths(row: 'item' | 'modifier'): RawBuilder<number> {
   return sql`(${sql.ref(`${row}.price`)} * 1000)::bigint`;

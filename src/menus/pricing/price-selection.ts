@@ -33,8 +33,9 @@ export async function priceSelection({
 }: Call<'priceSelection'>): Promise<Reply<'priceSelection'>> {
   const { quantity = 1, selections = [] } = body;
   const modifier_ids = modifiersIn(selections);
-  const list = await readPriceList(database, { ...itemKey(params, caller), modifier_ids });
-  const item = requireReach(list.item, 'item');
+  const found = await readPriceList(database, { ...itemKey(params, caller), modifier_ids });
+  const list = requireReach(found, 'item');
+  const { item } = list;
   const at = body.at === undefined ? list.now : instantOf(body.at, item.rules.timezone);
   const { added, lines, problems } = priceOf(selections, item.modifier_groups, list, at);
   const unitPrice = BigInt(item.price) + added;

@@ -5,7 +5,9 @@
 import type { components } from '../../../generated/api.ts';
 import type { Uses } from '../../modifier-groups/modifier.ts';
 import { mostLevels } from '../../modifier-groups/nesting.ts';
-import type { PricedGroup, PricedModifier, PriceList } from './price-list.ts';
+import type { AbsenceRules } from '../required-groups.ts';
+import type { PricedGroup, PricedModifier } from './kept-prices.ts';
+import type { PriceList } from './price-list.ts';
 
 type Schemas = components['schemas'];
 type Selection = Schemas['ModifierSelection'];
@@ -28,7 +30,7 @@ type PricedLine = Omit<Schemas['SelectionLine'], 'price' | 'total_price'> & { pr
 export function priceOf(
   selections: readonly Selection[],
   uses: Uses,
-  list: Pick<PriceList, 'modifiers' | 'groups'>,
+  list: Pick<PriceList, 'modifiers' | 'groups' | 'itemAbsences'>,
   at: number,
 ): SelectionPrice {
   const lines: PricedLine[] = [];
@@ -66,7 +68,9 @@ export function priceOf(
         price,
         total: price * BigInt(quantity - freeQuantity) * times,
       });
-      problems.push(...offProblems(modifier, one.pointer, at));
+      problems.push(
+        ...offProblems(modifier, list.itemAbsences.get(modifier.modifier_id) ?? null, one.pointer, at),
+      );
       addList({
         selections: one.within,
         uses: modifier.modifier_groups,
@@ -155,11 +159,12 @@ function quantityOf(chosen: readonly Chosen[]): number {
 }
 
 function offProblems(
-  { modifier_group_id, absence, item_absence }: PricedModifier,
+  { modifier_group_id, absence }: PricedModifier,
+  itemAbsence: AbsenceRules | null,
   pointer: string,
   at: number,
 ): Problem[] {
-  const returns = [absence, item_absence].flatMap((one) =>
+  const returns = [absence, itemAbsence].flatMap((one) =>
     one && (one.until === null || one.until > at) ? [one.until ?? Infinity] : [],
   );
   if (returns.length === 0) return [];
