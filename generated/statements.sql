@@ -1936,32 +1936,7 @@ select
   position,
   event_id,
   false as is_cut,
-  false as is_end,
-  (
-    select
-      case
-        when "event"."type" like 'item.%'
-        and "event"."payload"::text not like '%"unavailable_by":%' then jsonb_set(
-          "event"."payload"::jsonb,
-          '{data}',
-          '{"modifier_groups":[],"hours":null,"unavailable_since":null,"unavailable_by":null}'::jsonb || ("event"."payload"::jsonb -> 'data')
-        )::json
-        when "event"."type" like 'modifier.%'
-        and "event"."payload"::text not like '%"unavailable_by":%' then jsonb_set(
-          "event"."payload"::jsonb,
-          '{data}',
-          '{"unavailable_since":null,"unavailable_by":null}'::jsonb || ("event"."payload"::jsonb -> 'data')
-        )::json
-        when "event"."type" ~ '^(location|menu|category)[.]'
-        and "event"."payload"::text not like '%"hours":%' then jsonb_set("event"."payload"::jsonb, '{data}', '{"hours":null}'::jsonb || ("event"."payload"::jsonb -> 'data'))::json
-        else "event"."payload"
-      end
-    from
-      event
-    where
-      event.event_id = listed.event_id
-      and event.account_id = $1::bigint
-  ) as resource
+  false as is_end
 from
   listed
 union all
@@ -1970,8 +1945,7 @@ select
   coalesce(last.position, feed_end.position, 0),
   coalesce(last.event_id, feed_end.event_id),
   is_cut,
-  true,
-  null
+  true
 from
   (
     select
@@ -1996,6 +1970,38 @@ order by
   is_end,
   epoch,
   position;
+
+-- events.listEvents.payloads
+-- $1 event_ids uuid[]
+-- $2 account_id bigint
+-- $3 first_id uuid
+-- $4 last_id uuid
+select
+  case
+    when "event"."type" like 'item.%'
+    and "event"."payload"::text not like '%"unavailable_by":%' then jsonb_set(
+      "event"."payload"::jsonb,
+      '{data}',
+      '{"modifier_groups":[],"hours":null,"unavailable_since":null,"unavailable_by":null}'::jsonb || ("event"."payload"::jsonb -> 'data')
+    )::json
+    when "event"."type" like 'modifier.%'
+    and "event"."payload"::text not like '%"unavailable_by":%' then jsonb_set(
+      "event"."payload"::jsonb,
+      '{data}',
+      '{"unavailable_since":null,"unavailable_by":null}'::jsonb || ("event"."payload"::jsonb -> 'data')
+    )::json
+    when "event"."type" ~ '^(location|menu|category)[.]'
+    and "event"."payload"::text not like '%"hours":%' then jsonb_set("event"."payload"::jsonb, '{data}', '{"hours":null}'::jsonb || ("event"."payload"::jsonb -> 'data'))::json
+    else "event"."payload"
+  end as resource
+from
+  unnest($1::uuid[]) with ordinality as listed (event_id, place)
+  join event using (event_id)
+where
+  event.account_id = $2::bigint
+  and event.event_id between $3::uuid and $4::uuid
+order by
+  place;
 
 -- events.positionOfCursor
 -- $1 epoch bigint
@@ -2093,7 +2099,8 @@ from
   account
   left join account_feed using (account_id)
   left join event on event.event_id = $3::uuid
-  left join feed on feed.event_id = event.event_id
+  left join feed on feed.event_id = $3::uuid
+  and feed.event_id = event.event_id
   and feed.account_id = event.account_id
 where
   account.account_id = $1::bigint;

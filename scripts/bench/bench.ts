@@ -1,3 +1,4 @@
+import type { Sample } from './rig/closed-loop.ts';
 import type { BenchServer } from './rig/server.ts';
 
 /** One bench, in a file of its own; benches.ts lists them. */
@@ -24,6 +25,17 @@ export interface Rig {
   options: Options;
   /** A line of progress. */
   say(line: string): void;
+  /** Takes a figure for the record and the plot. */
+  note(figure: Figure): void;
+}
+
+/** What an operation came to at a number of connections. */
+export interface Figure {
+  operation: string;
+  connections: number;
+  api: Sample;
+  /** Requests a second ÷ what its SQL alone did in the rounds between. */
+  ratio: number;
 }
 
 export interface Options {

@@ -1,11 +1,15 @@
 /** Measures the service; --help tells how. Progress goes to stderr, the tables to stdout. */
+import { writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { root } from '../generate/tool.ts';
 import { pythonCache } from '../python.ts';
-import type { Bench, Options } from './bench.ts';
+import type { Bench, Figure, Options } from './bench.ts';
 import { benches, firstBenches } from './benches.ts';
 import { machineFacts } from './rig/machine.ts';
+import { plotOf } from './rig/plot.ts';
+import { comparedWithRecord, record } from './rig/record.ts';
 import { report } from './rig/report.ts';
 import { startServer } from './rig/server.ts';
 
@@ -20,9 +24,12 @@ ${benches.map(({ name, about }) => `  ${name.padEnd(20)} ${firstBenches.some((on
   --seconds S           of each round (1.5)
   --connections A,B     (1,16,64)
   --against DIRECTORY   another checkout of the service to take turns with, in menuReads
+  --record              keep the ratios of this run as those that later runs are compared with
+  --plot                draw requests a second and p99 over connections into docs/connections.svg
   --set NAME=VALUE      an environment variable of the service, such as WORKERS=2; may be repeated
 
-An operation beside its own SQL needs Python 3.11 or newer with venv, for pgbench. It stays in ${pythonCache}.`;
+Where an operation was recorded, its ratio to the SQL of the same run is compared with that of the record, so that a slide
+is seen on any machine. An operation beside its own SQL needs Python 3.11 or newer with venv, for pgbench. It stays in ${pythonCache}.`;
 
 /** A command line that cannot be carried out; its message is one line. */
 class UsageError extends Error {}
@@ -44,6 +51,9 @@ async function main(): Promise<void> {
   if (values.help) return console.log(help);
   const chosen = choose(positionals);
   const options = readOptions(values);
+  if (values.record && options.quick) throw new UsageError('--record takes a whole run, not a --quick one');
+  if (values.plot && options.connections.length < 2)
+    throw new UsageError('--plot needs several --connections');
   const started = performance.now();
   const say = (line: string) =>
     console.error(`${Math.round((performance.now() - started) / 1000)} s  ${line}`);
@@ -56,12 +66,17 @@ async function main(): Promise<void> {
   const server = await startServer();
   try {
     const results: { table: Bench['table']; rows: string[][] }[] = [];
+    const figures: Figure[] = [];
+    const note = (figure: Figure) => figures.push(figure);
     for (const bench of chosen) {
-      const rows = await Promise.race([bench.run({ server, options, say }), interrupted.promise]);
+      const rows = await Promise.race([bench.run({ server, options, say, note }), interrupted.promise]);
       results.push({ table: bench.table, rows });
     }
+    results.push(...comparedWithRecord(figures));
     const command = ['npm run bench --', ...process.argv.slice(2)].join(' ').replace(/ --$/, '');
     console.log(`\`${command}\` on ${machineFacts(server.version, load)}\n\n${report(results)}`);
+    if (values.record) record(figures);
+    if (values.plot) writeFileSync(join(root, 'docs/connections.svg'), plotOf(figures));
   } finally {
     await server.stop();
   }
@@ -79,6 +94,8 @@ function readArguments() {
         seconds: text,
         connections: text,
         against: text,
+        record: flag,
+        plot: flag,
         set: { ...text, multiple: true },
       },
       allowPositionals: true,

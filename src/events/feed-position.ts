@@ -133,7 +133,8 @@ const selectEvent = statement(
     from account
     left join account_feed using (account_id)
     left join event on event.event_id = ${p('event_id', 'uuid')}
-    left join feed on feed.event_id = event.event_id and feed.account_id = event.account_id
+    left join feed on feed.event_id = ${p('event_id', 'uuid')}
+      and feed.event_id = event.event_id and feed.account_id = event.account_id
     where account.account_id = ${p('account_id', 'bigint')}`,
 );
 

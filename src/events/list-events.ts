@@ -1,11 +1,13 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { Database } from '../db/database.ts';
 import type { Json } from '../db/json.ts';
-import { filteredStatement, type Param } from '../db/statement.ts';
+import { filteredStatement, type Param, statement } from '../db/statement.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { nextLink } from '../http/pagination.ts';
 import { ok } from '../http/reply.ts';
 import { reachOf } from '../records/reach.ts';
 import { type EventList, toldPayload, typesNamed, type WebhookPayload } from './event.ts';
+import { type Span, spanOf } from './feed.ts';
 import { cursorAt, type Position, positionOfCursor, positionOfEvent } from './feed-position.ts';
 
 /*
@@ -18,6 +20,14 @@ const mostExamined = 5_000;
 const mostListed = 200;
 
 export async function listEvents(call: Call<'listEvents'>): Promise<Reply<'listEvents'>> {
+  // Where retention takes events between the statements, the place to go on from is looked up once more.
+  const page = (await readPage(call)) ?? (await readPage(call));
+  if (!page) throw new Error('the feed lists events that are gone');
+  return page;
+}
+
+/** A page of what is behind the cursor; undefined where one of its events was removed meanwhile. */
+async function readPage(call: Call<'listEvents'>): Promise<Reply<'listEvents'> | undefined> {
   const { database, query, caller, url } = call;
   const reach = reachOf(caller);
   const { cursor, after_event_id, limit = 100 } = query;
@@ -25,13 +35,12 @@ export async function listEvents(call: Call<'listEvents'>): Promise<Reply<'listE
   if (cursor !== undefined) from = await positionOfCursor(database, cursor, reach.account_id);
   else if (after_event_id !== undefined) from = await positionOfEvent(database, after_event_id, reach);
   const filters = { ...query, type: query.type && typesNamed(query.type), granted: reach.location_ids };
-  const rows = await selectEvents(database, {
-    ...narrowed(filters),
-    account_id: reach.account_id,
-    ...from,
-    limit: limit + 1,
-  });
-  return pageOf(rows, limit, url);
+  const { account_id } = reach;
+  const rows = await selectEvents(database, { ...narrowed(filters), account_id, ...from, limit: limit + 1 });
+  const event_ids = rows.slice(0, Math.min(limit, rows.length - 1)).map(({ event_id }) => event_id as string);
+  const payloads = await payloadsOf(database, account_id, event_ids);
+  if (payloads.length < event_ids.length) return undefined;
+  return pageOf(rows, limit, payloads, url);
 }
 
 interface Filters {
@@ -60,20 +69,23 @@ type Values = Position & Filters & { account_id: number; limit: number };
 interface Row extends Position {
   /** Null in an empty feed. */
   event_id: string | null;
-  resource: Json<WebhookPayload> | null;
   /** Of the row behind the events: whether there may be more. */
   is_cut: boolean;
 }
 
-function pageOf(rows: Row[], limit: number, url: string): Reply<'listEvents'> {
+function pageOf(
+  rows: Row[],
+  limit: number,
+  payloads: Json<WebhookPayload>[],
+  url: string,
+): Reply<'listEvents'> {
   const [end] = rows.slice(-1);
   const last = rows.length - 1 > limit ? rows[limit - 1] : end;
   if (!end || !last) throw new Error('the statement gave no end');
   const cursor = cursorAt(last);
   const hasMore = last !== end || end.is_cut;
-  const list = rows.slice(0, Math.min(limit, rows.length - 1)).map(({ resource }) => resource);
   const next = JSON.stringify(hasMore ? cursor : null);
-  const body = `{"data":[${list.join(',')}],"next_cursor":${next},"resume_cursor":"${cursor}"}`;
+  const body = `{"data":[${payloads.join(',')}],"next_cursor":${next},"resume_cursor":"${cursor}"}`;
   return ok(body as Json<EventList>, hasMore ? nextLink(url, cursor) : {});
 }
 
@@ -98,19 +110,41 @@ const selectEvents = filteredStatement<Values, Row, keyof Filters>(
         select epoch, position, event_id from examined where ${sql.join([sql`true`, ...others], sql` and `)}
         order by epoch, position limit ${p('limit', 'bigint')}
       )
-      select epoch, position, event_id, false as is_cut, false as is_end, (
-        select ${toldPayload()} from event
-        where event.event_id = listed.event_id and event.account_id = ${p('account_id', 'bigint')}
-      ) as resource
-      from listed
+      select epoch, position, event_id, false as is_cut, false as is_end from listed
       union all
       select coalesce(last.epoch, feed_end.epoch, 0), coalesce(last.position, feed_end.position, 0),
-        coalesce(last.event_id, feed_end.event_id), is_cut, true, null
+        coalesce(last.event_id, feed_end.event_id), is_cut, true
       from (select count(*) = ${most} as is_cut from examined) as examination
       left join (select * from examined order by epoch desc, position desc limit 1) as last on is_cut
       left join account_feed as feed_end on not is_cut and feed_end.account_id = ${p('account_id', 'bigint')}
       order by is_end, epoch, position`;
   },
+);
+
+/**
+ * In a statement of its own, which knows the ids: only partitions between the first and the last of them are opened.
+ * @returns in the order of the ids those that are there
+ */
+async function payloadsOf(
+  database: Database,
+  account_id: number,
+  event_ids: string[],
+): Promise<Json<WebhookPayload>[]> {
+  if (event_ids.length === 0) return [];
+  const span = spanOf(event_ids.map((event_id) => ({ event_id })));
+  const rows = await selectPayloads(database, { account_id, event_ids, ...span });
+  return rows.map(({ resource }) => resource);
+}
+
+const selectPayloads = statement(
+  'events.listEvents.payloads',
+  (p: Param<Span & { account_id: number; event_ids: string[] }>) => sql<{ resource: Json<WebhookPayload> }>`
+    select ${toldPayload()} as resource
+    from unnest(${p('event_ids', 'uuid[]')}) with ordinality as listed (event_id, place)
+    join event using (event_id)
+    where event.account_id = ${p('account_id', 'bigint')}
+      and event.event_id between ${p('first_id', 'uuid')} and ${p('last_id', 'uuid')}
+    order by place`,
 );
 
 interface Stream {

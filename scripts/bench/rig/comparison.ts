@@ -67,20 +67,24 @@ async function compare(compared: Comparison, rig: Rig): Promise<string[][]> {
     const statements = await captureStatements(server, service.token, calls);
     const warmUp: Round = { connections: Math.min(16, mostConnections), seconds: longer };
     await prepare();
-    const api = await apiSide(http, service, calls, warmUp);
+    const askApi = await apiSide(http, service, calls, warmUp);
     await prepare();
     await tryOnce(server, statements);
-    const sql = pgbench(program, server, statements);
+    const askSql = pgbench(program, server, statements);
     const rows: string[][] = [];
     for (const connections of options.connections.filter((one) => one <= mostConnections)) {
       const rounds: { api: Sample; sql: Sample }[] = [];
       for (let round = 0; round < options.rounds; round++) {
         await prepare();
-        const sample = await api({ connections, seconds });
+        const sample = await askApi({ connections, seconds });
         await prepare();
-        rounds.push({ api: sample, sql: await sql({ connections, seconds }) });
+        rounds.push({ api: sample, sql: await askSql({ connections, seconds }) });
       }
-      const row = summary(rounds);
+      const api = medians(rounds.map((round) => round.api));
+      const sql = medians(rounds.map((round) => round.sql));
+      const ratio = median(rounds.map((round) => round.api.perSecond / round.sql.perSecond));
+      rig.note({ operation: name, connections, api, ratio });
+      const row = [...cells(api), ...cells(sql), ratio.toFixed(2)];
       say(`${name}, ${connections} connections: ${row[0]}/s, SQL alone ${row[3]}/s, ratio ${row.at(-1)}`);
       rows.push([name, String(connections), ...row]);
     }
@@ -127,14 +131,13 @@ async function withClient(
   await work(client).finally(() => client.end());
 }
 
-function summary(rounds: { api: Sample; sql: Sample }[]): string[] {
-  const side = (name: 'api' | 'sql') => [
-    rate(median(rounds.map((round) => round[name].perSecond))),
-    median(rounds.map((round) => round[name].p50)).toFixed(2),
-    median(rounds.map((round) => round[name].p99)).toFixed(2),
-  ];
-  const ratio = median(rounds.map(({ api, sql }) => api.perSecond / sql.perSecond));
-  return [...side('api'), ...side('sql'), ratio.toFixed(2)];
+function medians(samples: readonly Sample[]): Sample {
+  const of = (name: keyof Sample) => median(samples.map((sample) => sample[name]));
+  return { perSecond: of('perSecond'), p50: of('p50'), p99: of('p99') };
+}
+
+function cells({ perSecond, p50, p99 }: Sample): string[] {
+  return [rate(perSecond), p50.toFixed(2), p99.toFixed(2)];
 }
 
 /** A number per second as the tables print it. */

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { plot, roundUp } from '../../../scripts/plot.ts';
 import { Undoing } from '../deployment/deployment.ts';
 import { retentionDays } from './calendar.ts';
-import { plot } from './plot.ts';
 import { days, type Moment, soak } from './soak.ts';
 import { verdicts } from './verdicts.ts';
 
@@ -64,20 +64,38 @@ function write(out: string, minutes: number, moments: readonly Moment[]): void {
     [minute.toFixed(2), day, ...columns.map((name) => sample[name] ?? '')].join(),
   );
   writeFileSync(join(out, 'soak.csv'), `${[['minute', 'day', ...columns].join(), ...rows].join('\n')}\n`);
-  const line = (label: string, name: string) => ({
+  const panel = (label: string, name: string) => ({
     label,
-    points: moments.flatMap(({ minute, sample: { [name]: y } }) => (y === undefined ? [] : { x: minute, y })),
+    lines: [
+      {
+        points: moments.flatMap(({ minute, sample: { [name]: y } }) =>
+          y === undefined ? [] : { x: minute, y },
+        ),
+      },
+    ],
   });
+  const end = moments.at(-1)?.minute ?? 1;
+  const step = roundUp(end / 8);
+  const ticks = Array.from({ length: Math.floor(end / step) + 1 }, (_, index) => ({
+    x: index * step,
+    label: `${(index * step).toLocaleString('en')} min`,
+  }));
   const reached = moments.find(({ day }) => day > retentionDays)?.minute;
   const svg = plot(
     `${minutes} minutes under steady load, in which ${days} days pass for the database`,
     [
-      line('RSS of the service, MiB', 'rss_mb'),
-      line('deliveries and events that wait, counted up to 10,000 of each kind', 'queue'),
-      line('requests, p99 of 5 seconds, ms', 'request_p99_ms'),
-      line('all tables, MiB', 'tables_mb'),
+      panel('RSS of the service, MiB', 'rss_mb'),
+      panel('deliveries and events that wait, counted up to 10,000 of each kind', 'queue'),
+      panel('requests, p99 of 5 seconds, ms', 'request_p99_ms'),
+      panel('all tables, MiB', 'tables_mb'),
     ],
-    reached === undefined ? [] : [{ x: reached, label: `${retentionDays} days: the retention is reached` }],
+    {
+      ticks,
+      marks:
+        reached === undefined
+          ? []
+          : [{ x: reached, label: `${retentionDays} days: the retention is reached` }],
+    },
   );
   writeFileSync(join(out, 'soak.svg'), svg);
 }
