@@ -2,7 +2,8 @@
  * Runs the tests on a Postgres of their own: `npm test`, or `npm test -- test/items/toggle-item.test.ts`. The whole
  * suite also shows which documented responses no test has seen, and fails when there is one. The tests of tools, of
  * the operator's procedures and of many processes, in test/tools/, test/procedures/ and test/cluster/, take minutes and
- * have a run of their own: `make tools`. That in test/portable/ belongs to `make portable`.
+ * have a run of their own: `make tools`. Those in test/gates/ belong to `make gates`, that in test/portable/ to
+ * `make portable`.
  */
 import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import { chmod, glob, mkdtemp, rm } from 'node:fs/promises';
@@ -19,7 +20,7 @@ import { encryptionKey } from '../test/support/service.ts';
 import { postgresTools } from './postgres-tools.ts';
 import { type FileResult, runFiles } from './test/pool.ts';
 
-const slow = ['tools', 'procedures', 'cluster', 'portable'];
+const slow = ['tools', 'procedures', 'cluster', 'gates', 'portable'];
 const wanted = process.argv.slice(2);
 if (wanted.some((argument) => argument.startsWith('-'))) {
   const isHelp = wanted.some((argument) => ['-h', '--help'].includes(argument));
