@@ -17,7 +17,7 @@ const stages: string[][][] = [
   ],
   [['test']],
   [['tools']],
-  // The work of each is counted, not its time, but for chaos, whose faults leave the processors to others at times.
+  // Conformance sends one request after the other, and so leaves a processor to its neighbours.
   [['conformance'], ['chaos', 'sdk', 'gates']],
 ];
 
