@@ -20,15 +20,10 @@ import { encryptionKey } from '../test/support/service.ts';
 import { postgresTools } from './postgres-tools.ts';
 import { type FileResult, runFiles } from './test/pool.ts';
 
-// A minute and more each, on two processors.
+// Those that take longest: a minute and more of the slow ones, a quarter of one of the others.
 const longest = [
-  'add-an-operation',
-  'chaos',
-  'docs-page',
-  'docs-page-calls',
-  'many-processes',
-  'packages',
-  'soak',
+  ...['add-an-operation', 'chaos', 'docs-page', 'docs-page-calls', 'many-processes', 'packages', 'soak'],
+  ...['admin', 'backlog', 'due-endpoints', 'hostile-bodies', 'rekey', 'refusals', 'statements'],
 ];
 const slow = ['tools', 'procedures', 'cluster', 'gates', 'portable'];
 const wanted = process.argv.slice(2);
@@ -42,12 +37,13 @@ if (absent) {
   console.error(`test: there is no file ${absent}`);
   process.exit(2);
 }
-const files =
+const files = dealt(
   wanted.length > 0
-    ? dealt(wanted)
+    ? wanted
     : await Array.fromAsync(
         glob('test/**/*.test.ts', { exclude: slow.map((folder) => `test/${folder}/**`) }),
-      );
+      ),
+);
 // Once, before several processes look for it.
 if (files.some((file) => file.includes('test/procedures/'))) installPostgresTools();
 // A database is some 300 files. To copy and drop one takes a third of the time in memory, and nothing need survive.
@@ -85,8 +81,8 @@ function installPostgresTools(): void {
 }
 
 /**
- * The longest of the slow ones first, as a long one that came last would have the machine to itself; then one of each
- * folder in turn: those of test/cluster/, with many processes each, do not run all at once.
+ * The longest first, as a long one that came last would have the machine to itself; then one of each folder in turn:
+ * those of test/cluster/, with many processes each, do not run all at once.
  */
 function dealt(files: string[]): string[] {
   const [long, others] = [true, false].map((wanted) =>
