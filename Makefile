@@ -9,7 +9,7 @@ export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 installed := node_modules/.package-lock.json
 
 .NOTPARALLEL:
-.PHONY: help start cluster test tools dev generate lint audit breaking portable sdk conformance chaos bench check current
+.PHONY: help start cluster test tools gates dev generate lint audit breaking portable sdk conformance chaos bench check current
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
@@ -25,6 +25,9 @@ test: $(installed) ## run all tests but the slow ones
 
 tools: $(installed) ## run the slow tests: of the tools, the docs page, many processes, upgrades and restores
 	@$(node) scripts/test.ts test/tools/*.test.ts test/procedures/*.test.ts test/cluster/*.test.ts
+
+gates: $(installed) ## run the tests of what judges the contract and the clients made from it
+	@$(node) scripts/test.ts test/gates/*.test.ts
 
 dev: $(installed) ## run the service, and start it again whenever its code changes
 	@$(node) --watch src/main.ts

@@ -2,12 +2,13 @@
  * Runs the tests on a Postgres of their own: `npm test`, or `npm test -- test/items/toggle-item.test.ts`. The whole
  * suite also shows which documented responses no test has seen, and fails when there is one. The tests of tools, of
  * the operator's procedures and of many processes, in test/tools/, test/procedures/ and test/cluster/, take minutes and
- * have a run of their own: `make tools`. That in test/portable/ belongs to `make portable`.
+ * have a run of their own: `make tools`. Those in test/gates/ belong to `make gates`, that in test/portable/ to
+ * `make portable`.
  */
 import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import { chmod, glob, mkdtemp, rm } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { operations } from '../generated/operations.ts';
 import { loadSigningKeys } from '../src/accounts/signing-keys.ts';
 import { openDatabase } from '../src/db/database.ts';
@@ -19,7 +20,12 @@ import { encryptionKey } from '../test/support/service.ts';
 import { postgresTools } from './postgres-tools.ts';
 import { type FileResult, runFiles } from './test/pool.ts';
 
-const slow = ['tools', 'procedures', 'cluster', 'portable'];
+// Those that take longest: a minute and more of the slow ones, a quarter of one of the others.
+const longest = [
+  ...['add-an-operation', 'chaos', 'docs-page', 'docs-page-calls', 'many-processes', 'packages', 'soak'],
+  ...['admin', 'backlog', 'due-endpoints', 'hostile-bodies', 'rekey', 'refusals', 'statements'],
+];
+const slow = ['tools', 'procedures', 'cluster', 'gates', 'portable'];
 const wanted = process.argv.slice(2);
 if (wanted.some((argument) => argument.startsWith('-'))) {
   const isHelp = wanted.some((argument) => ['-h', '--help'].includes(argument));
@@ -31,12 +37,13 @@ if (absent) {
   console.error(`test: there is no file ${absent}`);
   process.exit(2);
 }
-const files =
+const files = dealt(
   wanted.length > 0
-    ? dealt(wanted)
+    ? wanted
     : await Array.fromAsync(
         glob('test/**/*.test.ts', { exclude: slow.map((folder) => `test/${folder}/**`) }),
-      );
+      ),
+);
 // Once, before several processes look for it.
 if (files.some((file) => file.includes('test/procedures/'))) installPostgresTools();
 // A database is some 300 files. To copy and drop one takes a third of the time in memory, and nothing need survive.
@@ -73,11 +80,18 @@ function installPostgresTools(): void {
   }
 }
 
-/** One of each folder in turn: those of test/cluster/, with many processes each, do not run all at once. */
+/**
+ * The longest first, as a long one that came last would have the machine to itself; then one of each folder in turn:
+ * those of test/cluster/, with many processes each, do not run all at once.
+ */
 function dealt(files: string[]): string[] {
-  const folders = Object.values(Object.groupBy(files, (file) => dirname(file)));
-  const most = Math.max(...folders.map((some = []) => some.length));
-  return Array.from({ length: most }, (_, n) => folders.flatMap((some) => some?.[n] ?? [])).flat();
+  const [long, others] = [true, false].map((wanted) =>
+    files.filter((file) => longest.includes(basename(file, '.test.ts')) === wanted),
+  ) as [string[], string[]];
+  const folders = Object.values(Object.groupBy(others, (file) => dirname(file)));
+  const most = Math.max(0, ...folders.map((some = []) => some.length));
+  const inTurn = Array.from({ length: most }, (_, n) => folders.flatMap((some) => some?.[n] ?? [])).flat();
+  return [...long, ...inTurn];
 }
 
 function isSlow(file: string): boolean {
@@ -103,18 +117,22 @@ async function makeTemplate(): Promise<void> {
 async function runAll(): Promise<FileResult[]> {
   const interrupted = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => interrupted.abort());
+  const areSlow = files.every(isSlow);
+  // Several times what one takes on a machine with nothing else to do.
+  const minutes = process.env['TEST_MINUTES'] ?? (areSlow ? '6' : '2');
   const env = {
     ...process.env,
+    TEST_MINUTES: minutes,
     TEST_SERVER: JSON.stringify({ connection: server.connection, template: server.connection.database }),
     CONTRACT_COVERAGE: coverage,
   };
   const results: FileResult[] = [];
   const options = {
     // The slow ones wait half of the time, for clocks and for what they start.
-    processes: availableParallelism() + (files.every(isSlow) ? 1 : 0),
+    processes: availableParallelism() + (areSlow ? 1 : 0),
     env,
     // A file's own test times out before that, unless something blocks its process.
-    patienceSeconds: 60 * Number(process.env['TEST_MINUTES'] ?? 5),
+    patienceSeconds: 60 * (Number(minutes) + 3),
     signal: interrupted.signal,
   };
   await runFiles(files, options, (result) => {

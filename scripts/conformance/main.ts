@@ -16,7 +16,7 @@ Starts the service on its own Postgres and lets Schemathesis send requests that 
 it forbids: every check, every phase, including links. First it verifies that errors planted in a contract are found.
 Fails on any failure, and when an operation never succeeds.
 
-  --minutes N     how long Schemathesis runs (2.5; at most 55, since a token lasts an hour)
+  --minutes N     how long Schemathesis runs (3; at most 55, since a token lasts an hour)
   --seed N        random seed (1; with --minutes a new one each time, which is printed)
   --only ID       only this operation, without links; may be repeated
   --report DIR    write junit.xml and events.ndjson there
@@ -91,7 +91,7 @@ function readOptions({ minutes, seed, only = [], report }: ReturnType<typeof rea
   if (unknown !== undefined) throw new UsageError(`there is no operation ${unknown}`);
   const chance = Math.floor(Math.random() * 2 ** 31);
   return {
-    minutes: number('--minutes', minutes ?? '2.5', 0.1, 55),
+    minutes: number('--minutes', minutes ?? '3', 0.1, 55),
     seed: number('--seed', seed ?? String(minutes === undefined ? 1 : chance), 0, Number.MAX_SAFE_INTEGER),
     only,
     ...(report !== undefined && { report: resolve(report) }),

@@ -6,7 +6,6 @@ import { root, runToEnd } from '../support/process.ts';
 import { type Delivery, startReceiver } from '../support/receiver.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 
-t.setTimeout(300_000);
 const { version } = document.info;
 const directory = t.testdir({ out: {}, typescript: { 'package.json': '{ "type": "module" }' }, python: {} });
 const out = join(directory, 'out');
