@@ -3794,6 +3794,837 @@ order by
 limit
   $9::bigint;
 
+-- items.setAvailabilities
+-- $1 calls json
+-- $2 account_id bigint
+-- $3 menu_ids bigint[]
+-- $4 location_ids bigint[]
+-- $5 stamp integer
+with
+  wanted as (
+    select
+      *
+    from
+      json_to_recordset($1::json) as wanted (
+        place integer,
+        menu_id bigint,
+        id bigint,
+        external_id text,
+        is_available boolean,
+        unavailable_until timestamptz,
+        has_plan boolean,
+        client_id text,
+        stamp integer,
+        request_id text
+      )
+  ),
+  -- One look-up for each, whatever the planner thinks of their number.
+  named as materialized (
+    select
+      place,
+      coalesce(
+        id,
+        (
+          select
+            item_id
+          from
+            item
+          where
+            item.menu_id = wanted.menu_id
+            and item.external_id = wanted.external_id
+            and account_id = $2::bigint
+        )
+      ) as item_id
+    from
+      wanted
+  ),
+  locked_menus as materialized (
+    select
+      menu_id
+    from
+      menu
+    where
+      menu_id = any ($3::bigint[])
+      and (
+        "menu"."account_id" = $2::bigint
+        and (
+          $4::bigint[] is null
+          or "menu"."location_id" = any ($4::bigint[])
+        )
+      )
+    order by
+      menu_id
+    for no key update
+      skip locked
+  ),
+  locked as materialized (
+    select
+      item_id,
+      account_id,
+      menu_id,
+      location_id
+    from
+      item
+    where
+      item_id = any (
+        array(
+          select
+            item_id
+          from
+            named
+        )
+      )
+      and menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            locked_menus
+        )
+      )
+      and (
+        "item"."account_id" = $2::bigint
+        and (
+          $4::bigint[] is null
+          or "item"."location_id" = any ($4::bigint[])
+        )
+      )
+    order by
+      item_id
+    for no key update
+      skip locked
+  ),
+call as materialized (
+  select
+    wanted.*,
+    item_id,
+    account_id
+  from
+    wanted
+    join named using (place)
+    join locked using (item_id, menu_id)
+),
+changed as (
+  update item
+  set
+    "is_available" = "call"."is_available",
+    "unavailable_until" = case
+      when call.is_available then null
+      when call.has_plan then call.unavailable_until
+      else case
+        when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
+      end
+    end,
+    "unavailable_since" = case
+      when not "call"."is_available" then case
+        when (
+          "item"."is_available"
+          or coalesce("item"."unavailable_until" <= now(), false)
+        ) then clock_timestamp()
+        else "item"."unavailable_since"
+      end
+    end,
+    "unavailable_by" = case
+      when not "call"."is_available" then case
+        when (
+          "item"."is_available"
+          or coalesce("item"."unavailable_until" <= now(), false)
+        ) then "call"."client_id"
+        else "item"."unavailable_by"
+      end
+    end,
+    "version" = "item"."version" + 1,
+    "stamp" = "call"."stamp",
+    "updated_at" = clock_timestamp()
+  from
+  call
+  where
+    item.item_id = call.item_id
+    and item.account_id = call.account_id
+    and (
+      call.external_id is null
+      or item.external_id = call.external_id
+    )
+    and (
+      call.is_available,
+      case
+        when call.is_available then null
+        when call.has_plan then call.unavailable_until
+        else case
+          when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
+        end
+      end
+    ) is distinct from (
+      (
+        "item"."is_available"
+        or coalesce("item"."unavailable_until" <= now(), false)
+      ),
+      case
+        when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
+      end
+    )
+  returning
+    "new"."account_id" as "account_id",
+    "new"."location_id" as "location_id",
+    "new"."menu_id" as "menu_id",
+    'item:' || "new"."item_id" as "record",
+    array[
+      case
+        when (
+          old.is_available <> new.is_available
+          or (
+            "old"."is_available"
+            or coalesce("old"."unavailable_until" <= now(), false)
+          ) <> new.is_available
+        ) then 'item.toggled'
+        else 'item.updated'
+      end
+    ] as "event_types",
+    (
+      select
+        to_json(fields)
+      from
+        (
+          select
+            "new"."item_id" as "item_id",
+            "new"."category_id" as "category_id",
+            "new"."menu_id" as "menu_id",
+            "new"."name" as "name",
+            "new"."description" as "description",
+            "new"."price" as "price",
+            "new"."photo_url" as "photo_url",
+            "new"."allergens" as "allergens",
+            "new"."dietary_tags" as "dietary_tags",
+            "new"."modifier_groups" as "modifier_groups",
+            (
+              "new"."is_available"
+              or coalesce("new"."unavailable_until" <= now(), false)
+            ) as "is_available",
+            "new"."sort_order" as "sort_order",
+            to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+            "new"."external_id" as "external_id",
+            "new"."hours" as "hours",
+            to_char(
+              case
+                when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
+              end at time zone 'UTC',
+              'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+            ) as "unavailable_until",
+            to_char(
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_since"
+              end at time zone 'UTC',
+              'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+            ) as "unavailable_since",
+            case
+              when not (
+                "new"."is_available"
+                or coalesce("new"."unavailable_until" <= now(), false)
+              ) then "new"."unavailable_by"
+            end as "unavailable_by",
+            to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+            "new"."version" as "version"
+        ) as fields
+    ) as "resource",
+    changed_fields (
+      case
+        when new.is_available then (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "old"."item_id" as "item_id",
+                "old"."category_id" as "category_id",
+                "old"."menu_id" as "menu_id",
+                "old"."name" as "name",
+                "old"."description" as "description",
+                "old"."price" as "price",
+                "old"."photo_url" as "photo_url",
+                "old"."allergens" as "allergens",
+                "old"."dietary_tags" as "dietary_tags",
+                "old"."modifier_groups" as "modifier_groups",
+                "old"."is_available" as "is_available",
+                "old"."sort_order" as "sort_order",
+                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                "old"."external_id" as "external_id",
+                "old"."hours" as "hours",
+                to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "old"."version" as "version"
+            ) as fields
+        )
+        else (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "old"."item_id" as "item_id",
+                "old"."category_id" as "category_id",
+                "old"."menu_id" as "menu_id",
+                "old"."name" as "name",
+                "old"."description" as "description",
+                "old"."price" as "price",
+                "old"."photo_url" as "photo_url",
+                "old"."allergens" as "allergens",
+                "old"."dietary_tags" as "dietary_tags",
+                "old"."modifier_groups" as "modifier_groups",
+                (
+                  "old"."is_available"
+                  or coalesce("old"."unavailable_until" <= now(), false)
+                ) as "is_available",
+                "old"."sort_order" as "sort_order",
+                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                "old"."external_id" as "external_id",
+                "old"."hours" as "hours",
+                to_char(
+                  case
+                    when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                  end at time zone 'UTC',
+                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                ) as "unavailable_until",
+                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "old"."version" as "version"
+            ) as fields
+        )
+      end,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."item_id" as "item_id",
+              "new"."category_id" as "category_id",
+              "new"."menu_id" as "menu_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."price" as "price",
+              "new"."photo_url" as "photo_url",
+              "new"."allergens" as "allergens",
+              "new"."dietary_tags" as "dietary_tags",
+              "new"."modifier_groups" as "modifier_groups",
+              "new"."is_available" as "is_available",
+              "new"."sort_order" as "sort_order",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
+              to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version"
+          ) as fields
+      )
+    ) as "previous",
+    call.place,
+    call.request_id,
+    new.item_id,
+    new.external_id
+),
+recorded as (
+  insert into
+    event (event_id, account_id, type, record, location_id, menu_id, payload)
+  select
+    event_id,
+    account_id,
+    event_type,
+    record,
+    location_id,
+    menu_id,
+    (
+      select
+        to_json(fields)
+      from
+        (
+          select
+            event_id_text ("change"."event_id") as "id",
+            "change"."event_type" as "type",
+            to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+            "change"."location_id" as "location_id",
+            "change"."menu_id" as "menu_id",
+            "change"."resource" as "data",
+            "change"."previous" as "previous",
+            "change"."request_id" as "request_id"
+        ) as fields
+    )
+  from
+    (
+      select
+        uuidv7() as event_id,
+        *
+      from
+        changed,
+        unnest(event_types) as event_type
+    ) as change
+  returning
+    account_id,
+    event_id
+),
+to_relay as (
+  insert into
+    outbox (account_id, event_id)
+  select
+    account_id,
+    event_id
+  from
+    recorded
+),
+touched as (
+  update menu
+  set
+    content_version = content_version + touch.changes,
+    stamp = $5::integer
+  from
+    (
+      select
+        menu_id,
+        account_id,
+        count(*) as changes
+      from
+        changed
+      group by
+        menu_id,
+        account_id
+    ) as touch
+  where
+    menu.menu_id = touch.menu_id
+    and menu.account_id = touch.account_id
+)
+select
+  place,
+  (
+    select
+      to_json(fields)
+    from
+      (
+        select
+          "item_id" as "item_id",
+          "external_id" as "external_id",
+          'changed' as "result",
+          "resource" as "item"
+      ) as fields
+  ) as result
+from
+  changed;
+
+-- items.setAvailabilitiesInMenu
+-- $1 calls json
+-- $2 account_id bigint
+-- $3 menu_ids bigint[]
+-- $4 location_ids bigint[]
+-- $5 stamp integer
+with
+  wanted as (
+    select
+      *
+    from
+      json_to_recordset($1::json) as wanted (
+        place integer,
+        menu_id bigint,
+        id bigint,
+        external_id text,
+        is_available boolean,
+        unavailable_until timestamptz,
+        has_plan boolean,
+        client_id text,
+        stamp integer,
+        request_id text
+      )
+  ),
+  -- One look-up for each, whatever the planner thinks of their number.
+  named as materialized (
+    select
+      place,
+      coalesce(
+        id,
+        (
+          select
+            item_id
+          from
+            item
+          where
+            item.menu_id = wanted.menu_id
+            and item.external_id = wanted.external_id
+            and account_id = $2::bigint
+        )
+      ) as item_id
+    from
+      wanted
+  ),
+  locked_menus as materialized (
+    select
+      menu_id
+    from
+      menu
+    where
+      menu_id = any ($3::bigint[])
+      and (
+        "menu"."account_id" = $2::bigint
+        and (
+          $4::bigint[] is null
+          or "menu"."location_id" = any ($4::bigint[])
+        )
+      )
+    order by
+      menu_id
+    for no key update
+  ),
+  locked as materialized (
+    select
+      item_id,
+      account_id,
+      menu_id,
+      location_id
+    from
+      item
+    where
+      item_id = any (
+        array(
+          select
+            item_id
+          from
+            named
+        )
+      )
+      and menu_id = any (
+        array(
+          select
+            menu_id
+          from
+            locked_menus
+        )
+      )
+      and (
+        "item"."account_id" = $2::bigint
+        and (
+          $4::bigint[] is null
+          or "item"."location_id" = any ($4::bigint[])
+        )
+      )
+    order by
+      item_id
+    for no key update
+      skip locked
+  ),
+call as materialized (
+  select
+    wanted.*,
+    item_id,
+    account_id
+  from
+    wanted
+    join named using (place)
+    join locked using (item_id, menu_id)
+),
+changed as (
+  update item
+  set
+    "is_available" = "call"."is_available",
+    "unavailable_until" = case
+      when call.is_available then null
+      when call.has_plan then call.unavailable_until
+      else case
+        when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
+      end
+    end,
+    "unavailable_since" = case
+      when not "call"."is_available" then case
+        when (
+          "item"."is_available"
+          or coalesce("item"."unavailable_until" <= now(), false)
+        ) then clock_timestamp()
+        else "item"."unavailable_since"
+      end
+    end,
+    "unavailable_by" = case
+      when not "call"."is_available" then case
+        when (
+          "item"."is_available"
+          or coalesce("item"."unavailable_until" <= now(), false)
+        ) then "call"."client_id"
+        else "item"."unavailable_by"
+      end
+    end,
+    "version" = "item"."version" + 1,
+    "stamp" = "call"."stamp",
+    "updated_at" = clock_timestamp()
+  from
+  call
+  where
+    item.item_id = call.item_id
+    and item.account_id = call.account_id
+    and (
+      call.external_id is null
+      or item.external_id = call.external_id
+    )
+    and (
+      call.is_available,
+      case
+        when call.is_available then null
+        when call.has_plan then call.unavailable_until
+        else case
+          when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
+        end
+      end
+    ) is distinct from (
+      (
+        "item"."is_available"
+        or coalesce("item"."unavailable_until" <= now(), false)
+      ),
+      case
+        when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
+      end
+    )
+  returning
+    "new"."account_id" as "account_id",
+    "new"."location_id" as "location_id",
+    "new"."menu_id" as "menu_id",
+    'item:' || "new"."item_id" as "record",
+    array[
+      case
+        when (
+          old.is_available <> new.is_available
+          or (
+            "old"."is_available"
+            or coalesce("old"."unavailable_until" <= now(), false)
+          ) <> new.is_available
+        ) then 'item.toggled'
+        else 'item.updated'
+      end
+    ] as "event_types",
+    (
+      select
+        to_json(fields)
+      from
+        (
+          select
+            "new"."item_id" as "item_id",
+            "new"."category_id" as "category_id",
+            "new"."menu_id" as "menu_id",
+            "new"."name" as "name",
+            "new"."description" as "description",
+            "new"."price" as "price",
+            "new"."photo_url" as "photo_url",
+            "new"."allergens" as "allergens",
+            "new"."dietary_tags" as "dietary_tags",
+            "new"."modifier_groups" as "modifier_groups",
+            (
+              "new"."is_available"
+              or coalesce("new"."unavailable_until" <= now(), false)
+            ) as "is_available",
+            "new"."sort_order" as "sort_order",
+            to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+            "new"."external_id" as "external_id",
+            "new"."hours" as "hours",
+            to_char(
+              case
+                when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
+              end at time zone 'UTC',
+              'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+            ) as "unavailable_until",
+            to_char(
+              case
+                when not (
+                  "new"."is_available"
+                  or coalesce("new"."unavailable_until" <= now(), false)
+                ) then "new"."unavailable_since"
+              end at time zone 'UTC',
+              'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+            ) as "unavailable_since",
+            case
+              when not (
+                "new"."is_available"
+                or coalesce("new"."unavailable_until" <= now(), false)
+              ) then "new"."unavailable_by"
+            end as "unavailable_by",
+            to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+            "new"."version" as "version"
+        ) as fields
+    ) as "resource",
+    changed_fields (
+      case
+        when new.is_available then (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "old"."item_id" as "item_id",
+                "old"."category_id" as "category_id",
+                "old"."menu_id" as "menu_id",
+                "old"."name" as "name",
+                "old"."description" as "description",
+                "old"."price" as "price",
+                "old"."photo_url" as "photo_url",
+                "old"."allergens" as "allergens",
+                "old"."dietary_tags" as "dietary_tags",
+                "old"."modifier_groups" as "modifier_groups",
+                "old"."is_available" as "is_available",
+                "old"."sort_order" as "sort_order",
+                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                "old"."external_id" as "external_id",
+                "old"."hours" as "hours",
+                to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "old"."version" as "version"
+            ) as fields
+        )
+        else (
+          select
+            to_json(fields)
+          from
+            (
+              select
+                "old"."item_id" as "item_id",
+                "old"."category_id" as "category_id",
+                "old"."menu_id" as "menu_id",
+                "old"."name" as "name",
+                "old"."description" as "description",
+                "old"."price" as "price",
+                "old"."photo_url" as "photo_url",
+                "old"."allergens" as "allergens",
+                "old"."dietary_tags" as "dietary_tags",
+                "old"."modifier_groups" as "modifier_groups",
+                (
+                  "old"."is_available"
+                  or coalesce("old"."unavailable_until" <= now(), false)
+                ) as "is_available",
+                "old"."sort_order" as "sort_order",
+                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                "old"."external_id" as "external_id",
+                "old"."hours" as "hours",
+                to_char(
+                  case
+                    when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                  end at time zone 'UTC',
+                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                ) as "unavailable_until",
+                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                "old"."version" as "version"
+            ) as fields
+        )
+      end,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."item_id" as "item_id",
+              "new"."category_id" as "category_id",
+              "new"."menu_id" as "menu_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."price" as "price",
+              "new"."photo_url" as "photo_url",
+              "new"."allergens" as "allergens",
+              "new"."dietary_tags" as "dietary_tags",
+              "new"."modifier_groups" as "modifier_groups",
+              "new"."is_available" as "is_available",
+              "new"."sort_order" as "sort_order",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
+              to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version"
+          ) as fields
+      )
+    ) as "previous",
+    call.place,
+    call.request_id,
+    new.item_id,
+    new.external_id
+),
+recorded as (
+  insert into
+    event (event_id, account_id, type, record, location_id, menu_id, payload)
+  select
+    event_id,
+    account_id,
+    event_type,
+    record,
+    location_id,
+    menu_id,
+    (
+      select
+        to_json(fields)
+      from
+        (
+          select
+            event_id_text ("change"."event_id") as "id",
+            "change"."event_type" as "type",
+            to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+            "change"."location_id" as "location_id",
+            "change"."menu_id" as "menu_id",
+            "change"."resource" as "data",
+            "change"."previous" as "previous",
+            "change"."request_id" as "request_id"
+        ) as fields
+    )
+  from
+    (
+      select
+        uuidv7() as event_id,
+        *
+      from
+        changed,
+        unnest(event_types) as event_type
+    ) as change
+  returning
+    account_id,
+    event_id
+),
+to_relay as (
+  insert into
+    outbox (account_id, event_id)
+  select
+    account_id,
+    event_id
+  from
+    recorded
+),
+touched as (
+  update menu
+  set
+    content_version = content_version + touch.changes,
+    stamp = $5::integer
+  from
+    (
+      select
+        menu_id,
+        account_id,
+        count(*) as changes
+      from
+        changed
+      group by
+        menu_id,
+        account_id
+    ) as touch
+  where
+    menu.menu_id = touch.menu_id
+    and menu.account_id = touch.account_id
+)
+select
+  place,
+  (
+    select
+      to_json(fields)
+    from
+      (
+        select
+          "item_id" as "item_id",
+          "external_id" as "external_id",
+          'changed' as "result",
+          "resource" as "item"
+      ) as fields
+  ) as result
+from
+  changed;
+
 -- items.setAvailability
 -- $1 ids bigint[]
 -- $2 external_ids text[]

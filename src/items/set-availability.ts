@@ -14,6 +14,7 @@ import { reachOf } from '../records/reach.ts';
 import { written } from '../records/write.ts';
 import { type Item, switchedItems } from './item.ts';
 import { returnsIn } from './planned-return.ts';
+import { sharedSwitch } from './shared-switch.ts';
 
 /** Sets the availability of many items, in one statement with its events. */
 export async function setAvailability(call: Call<'setAvailability'>): Promise<Reply<'setAvailability'>> {
@@ -37,8 +38,10 @@ const inMenu: Scope<MenuKey> = {
 };
 
 const returnsOf = returnsIn('items.setAvailability.hours', inMenu);
-const set = availabilityWrite<MenuKey & AvailabilityValues, 'item', Item>(
-  'items.setAvailability',
-  switchedItems,
-  inMenu,
+const set = sharedSwitch(
+  availabilityWrite<MenuKey & AvailabilityValues, 'item', Item>(
+    'items.setAvailability',
+    switchedItems,
+    inMenu,
+  ),
 );

@@ -12,8 +12,8 @@ import type { Database } from '../db/database.ts';
 import { type Calls, type Sharing, shared } from '../db/shared-statement.ts';
 import type { Param, Statement } from '../db/statement.ts';
 import type { Stamped } from '../http/conditional.ts';
+import type { MenuKey } from '../records/menu-reach.ts';
 import { type Reach, reachKey, withinReach } from '../records/reach.ts';
-import type { ItemKey } from './item.ts';
 
 /** Which menus a statement locks: those that are free, or its only one as soon as it is. */
 export type MenuLocks = 'free' | 'awaited';
@@ -29,7 +29,7 @@ interface SharingInMenus<Call, Row> extends Pick<Sharing<Call, Row[]>, 'alone' |
 }
 
 /** @returns a write as `alone` is, for any number of calls at once. */
-export function sharedInMenus<Call extends ItemKey, Row>({
+export function sharedInMenus<Call extends MenuKey, Row>({
   alone,
   together,
   ...sharing
@@ -48,6 +48,28 @@ export function sharedInMenus<Call extends ItemKey, Row>({
     together: (database, calls) => together('free', database, calls, inOneMenu),
   });
   return (database, call) => (inOneMenu.isBusy(database, call) ? inOneMenu : inAnyMenu)(database, call);
+}
+
+/**
+ * The calls as a table.
+ * @param types of its columns, which are names of the values of a call or of what it has for them
+ */
+export function tableOfCalls(
+  p: Param<{ calls: string }>,
+  types: Record<string, string>,
+): RawBuilder<unknown> {
+  const columns = Object.entries(types).map(([name, type]) => `${name} ${type}`);
+  return sql`select * from json_to_recordset(${p('calls', 'json')}) as wanted (${sql.raw(columns.join(', '))})`;
+}
+
+/** The calls for such a table, each with its `place` among them. */
+export function jsonOfCalls(calls: readonly object[]): string {
+  return JSON.stringify(calls.map((call, place) => ({ ...call, place })));
+}
+
+/** The values of each call, of the row `call` of such a table, in place of those of one. */
+export function ofCall(name: string): RawBuilder<never> {
+  return sql.ref(`call.${name}`);
 }
 
 /** CTEs that lock items: `locked` has the paths of those that the statement has for itself, as it has their menus. */

@@ -5,19 +5,27 @@
  * It holds the currencies that the prices depend on, and passes over locations that another has locked. What sets a
  * field with a constraint goes alone: to see whether it holds may take a wait for another writer.
  */
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
 import type { Database } from '../db/database.ts';
 import type { Json } from '../db/json.ts';
 import type { Calls } from '../db/shared-statement.ts';
-import type { Param, Statement } from '../db/statement.ts';
+import type { Statement } from '../db/statement.ts';
 import { heldCurrencies } from '../locations/currency.ts';
 import type { Reach } from '../records/reach.ts';
 import type { Switching } from '../records/switches.ts';
 import { type Shown, type UpdateSpec, type UpdateValues, updateParts } from '../records/update.ts';
 import { type Written, writeOf, written } from '../records/write.ts';
 import { type Item, type ItemKey, itemFields } from './item.ts';
-import { lockedInMenus, type MenuLocks, sharedInMenus, touchCounted } from './shared-in-menus.ts';
+import {
+  jsonOfCalls,
+  lockedInMenus,
+  type MenuLocks,
+  ofCall,
+  sharedInMenus,
+  tableOfCalls,
+  touchCounted,
+} from './shared-in-menus.ts';
 
 type Body = Omit<components['schemas']['ItemUpdate'], 'restore'>;
 type Call = UpdateValues<ItemKey & Switching, Body>;
@@ -57,7 +65,7 @@ async function updateTogether(
     location_ids,
     item_ids: calls.map(({ item_id }) => item_id),
     menu_ids: calls.map(({ menu_id }) => menu_id),
-    calls: JSON.stringify(calls.map((call, place) => ({ ...call, place }))),
+    calls: jsonOfCalls(calls),
     ...written(null),
   });
   const byPlace = new Map(outcomes.map((outcome) => [outcome.place, outcome]));
@@ -72,7 +80,6 @@ async function updateTogether(
 interface Together extends Reach, Written {
   item_ids: number[];
   menu_ids: number[];
-  /** JSON, with the place of each. */
   calls: string;
 }
 
@@ -87,7 +94,7 @@ function updateStatement(
   const { assigned, isDue, returned } = updateParts(spec, ofCall, constrained);
   return writeOf<Together, Outcome>(name, (p) => ({
     before: sql`
-    wanted as (select * from json_to_recordset(${p('calls', 'json')}) as wanted (${callColumns})),
+    wanted as (${tableOfCalls(p, callColumns)}),
     ${lockedInMenus(p, { item: p('item_ids', 'bigint[]'), menu: p('menu_ids', 'bigint[]') }, locks)},
     terms as materialized (${heldCurrencies(sql`select location_id from locked`, p('account_id', 'bigint'))}),
     call as materialized (
@@ -105,21 +112,14 @@ function updateStatement(
   }));
 }
 
-/** The values of each call in place of those of one. */
-const ofCall: Param<Call> = <K extends string>(name: K) => sql.ref(`call.${name}`) as RawBuilder<never>;
-
-const callColumns = sql.raw(
-  Object.entries({
-    place: 'integer',
-    item_id: 'bigint',
-    menu_id: 'bigint',
-    present: 'text[]',
-    ...itemFields,
-    client_id: 'text',
-    stamp: 'integer',
-    if_match: 'text[]',
-    request_id: 'text',
-  })
-    .map(([name, type]) => `${name} ${type}`)
-    .join(', '),
-);
+const callColumns = {
+  place: 'integer',
+  item_id: 'bigint',
+  menu_id: 'bigint',
+  present: 'text[]',
+  ...itemFields,
+  client_id: 'text',
+  stamp: 'integer',
+  if_match: 'text[]',
+  request_id: 'text',
+};

@@ -21,7 +21,7 @@ export type RowResult<Kind extends Switched, T> = { [Id in `${Kind}_id`]: number
 } & { external_id: string | null; result: Outcome };
 
 /** The same in the order of the rows; of each of its records where a row names several. */
-interface ResultRow<Kind extends Switched, T> extends FoundRow {
+export interface ResultRow<Kind extends Switched, T> extends FoundRow {
   outcome: Outcome;
   result: Json<RowResult<Kind, T>>;
 }

@@ -26,8 +26,13 @@ let price = 100;
 
 interface Write {
   operation: string;
-  call: (api: Api, path: string) => Promise<ApiResponse>;
-  request: () => { method: 'POST' | 'PUT'; below: string; json?: object };
+  request: (path: string) => { method: 'POST' | 'PUT'; path: string; json?: object };
+  /** What the response shows of the item. */
+  shown: (response: ApiResponse) => Record<string, unknown>;
+  /** The status for an item that is not there, by that for the others in its menu. */
+  missing: (status: number) => number;
+  /** Its shared statement. */
+  together: string;
   /** A read that is looked at beside it. */
   read: string;
   readPath: (item: Item) => string;
@@ -39,8 +44,10 @@ interface Write {
 const writes: Write[] = [
   {
     operation: 'toggleItem',
-    call: (api, path) => api.post(`${path}/toggle`),
-    request: () => ({ method: 'POST', below: '/toggle' }),
+    request: (path) => ({ method: 'POST', path: `${path}/toggle` }),
+    shown: ({ body }) => body.data,
+    missing: () => 404,
+    together: 'items.toggleItems',
     read: 'getItem',
     readPath: ({ path }) => path,
     locks: ['item', 'menu'],
@@ -48,14 +55,39 @@ const writes: Write[] = [
   },
   {
     operation: 'updateItem',
-    call: (api, path) => api.put(path, newPrice()),
-    request: () => ({ method: 'PUT', below: '', json: newPrice() }),
+    request: (path) => ({ method: 'PUT', path, json: newPrice() }),
+    shown: ({ body }) => body.data,
+    missing: () => 404,
+    together: 'items.updateItems',
     read: 'getItemById',
     readPath: ({ item_id }) => `/items/${item_id}`,
     locks: ['item', 'menu', 'location'],
     mention: 'json_to_recordset',
   },
+  {
+    operation: 'setAvailability',
+    request: (path) => {
+      const [, menu_id, item_id] = path.match(/(\d+)\D+(\d+)/) ?? [];
+      return {
+        method: 'POST',
+        path: `/menus/${menu_id}/availability`,
+        json: { items: [{ item_id: Number(item_id), is_available: false, unavailable_until: newReturn() }] },
+      };
+    },
+    shown: ({ body }) => body.data[0].item,
+    missing: (status) => status,
+    together: 'items.setAvailabilities',
+    read: 'getItem',
+    readPath: ({ path }) => path,
+    locks: ['item', 'menu'],
+    mention: 'json_to_recordset',
+  },
 ];
+
+function call(api: Api, { request }: Write, item: string): Promise<ApiResponse> {
+  const { method, path, json } = request(item);
+  return api.call(method, path, { json });
+}
 
 /** Another one each time, so that every update changes its item. */
 function newPrice(): { price: number } {
@@ -63,7 +95,13 @@ function newPrice(): { price: number } {
   return { price };
 }
 
-for (const { operation, call, read, readPath } of writes)
+/** The same for what sets an item off. */
+function newReturn(): string {
+  return new Date(Date.now() + newPrice().price * 60_000).toISOString();
+}
+
+for (const write of writes) {
+  const { operation, shown, together, read, readPath } = write;
   t.test(
     `one ${operation} or ${read} alone goes its direct way, and calls at once share statements`,
     async (t) => {
@@ -73,35 +111,38 @@ for (const { operation, call, read, readPath } of writes)
       const executed = () =>
         named()
           .map(({ args: [text] }) => statementName(String(text)) ?? '')
-          .filter((name) => /^items\.(toggleItem|updateItem|getItem)/.test(name));
+          .filter((name) => /^items\.(toggleItem|updateItem|setAvailabilit|getItem)/.test(name));
       const alone: ApiResponse[] = [];
       for (const item of items.slice(0, 3)) {
-        alone.push(await call(api, item.path));
+        alone.push(await call(api, write, item.path));
         await api.get(readPath(item));
       }
       const each = [`items.${operation}`, `items.${read}`];
       t.same(executed(), [...each, ...each, ...each]);
 
-      const written = await atOnce(service, items, ({ path }) => call(api, path));
+      const written = await atOnce(service, items, ({ path }) => call(api, write, path));
       t.same(statusesOf(written), [200]);
       // Three, and some more where the first are still at work in a menu of the others.
       const names = executed();
       t.ok(names.length <= 8, `${items.length} calls took ${names}`);
-      t.ok(names.includes(`items.${operation}s`));
+      t.ok(names.includes(together));
       t.same(
-        new Set(written.slice(3).map(({ body }) => JSON.stringify(looks(body.data)))),
-        new Set(alone.map(({ body }) => JSON.stringify(looks(body.data)))),
+        new Set(written.slice(3).map((response) => JSON.stringify(looks(shown(response))))),
+        new Set(alone.map((response) => JSON.stringify(looks(shown(response))))),
         'what is written together looks as what is written alone',
       );
       const found = await atOnce(service, items, (item) => api.get(readPath(item)));
       t.same(
-        found.map(({ headers, body }) => [headers['etag'], body]),
-        written.map(({ headers, body }) => [headers['etag'], body]),
+        found.map(({ body }) => body.data),
+        written.map(shown),
         'and each gets its own',
       );
+      for (const [place, { headers }] of written.entries())
+        if (headers['etag']) t.equal(headers['etag'], found[place]?.headers['etag']);
       t.same(executed(), [`items.${read}`, `items.${read}.several`, `items.${read}.several`]);
     },
   );
+}
 
 t.test('updates that share a statement each have their own fields, conditions and refusals', async (t) => {
   const service = await startWithItems(t, 1, 16);
@@ -198,9 +239,55 @@ t.test('updates that share a statement each have their own fields, conditions an
   t.equal((await api.get(path(9))).body.data.unavailable_by, api.credentials.client_id);
 });
 
-for (const { operation, call, locks } of writes)
-  for (const locked of locks)
-    t.test(`whoever wants no locked ${locked} is not held up by one, in ${operation}`, async (t) => {
+t.test('calls of setAvailability that share a statement each have their own row and result', async (t) => {
+  const service = await startWithItems(t, 2, 5);
+  const { api, database, items } = service;
+  const named = (place: number) => ({ item_id: (items[place] as Item).item_id });
+  for (const place of [1, 6]) await api.put((items[place] as Item).path, { external_id: 'EEL' });
+  const log = await followEvents(database);
+  const off = { is_available: false };
+  const calls: [place: number, row: object, result: string, types: string[]][] = [
+    [0, { ...named(0), ...off }, 'changed', ['item.toggled']],
+    [1, { external_id: 'EEL', ...off }, 'changed', ['item.toggled']],
+    [6, { external_id: 'EEL', ...off, unavailable_until: newReturn() }, 'changed', ['item.toggled']],
+    [2, { ...named(2), is_available: true }, 'unchanged', []],
+    [3, { ...named(7), ...off }, 'not_found', []],
+    [4, { external_id: 'NO-SUCH', ...off }, 'not_found', []],
+    [8, { ...named(8), ...off, unavailable_until: newReturn() }, 'changed', ['item.toggled']],
+    [9, { ...named(9), ...off }, 'changed', ['item.toggled']],
+  ];
+  const responses = await atOnce(service, calls, ([place, row]) =>
+    api.post(`/menus/${items[place]?.menu_id}/availability`, { items: [row] }),
+  );
+  const events = await log.next();
+  for (const [index, [place, row, result, types]] of calls.entries()) {
+    const { status, body, headers } = responses[index] as ApiResponse;
+    const what = JSON.stringify(row);
+    t.equal(status, 200, what);
+    const [found] = body.data;
+    t.equal(found.result, result, what);
+    t.same(Object.keys(found), ['item_id', 'external_id', 'result', 'item']);
+    if (result === 'not_found') t.equal(found.item, null);
+    else {
+      t.match(found, {
+        ...named(place),
+        external_id: found.item.external_id,
+        item: { ...row, external_id: found.external_id },
+      });
+      t.strictSame(found.item, (await api.get((items[place] as Item).path)).body.data, what);
+    }
+    const own = events.filter(({ request_id }) => request_id === headers['x-request-id']);
+    t.same(
+      own.map(({ type, data }) => [type, data]),
+      types.map((type) => [type, found.item]),
+      `the events of ${what}`,
+    );
+  }
+});
+
+for (const write of writes)
+  for (const locked of write.locks)
+    t.test(`whoever wants no locked ${locked} is not held up by one, in ${write.operation}`, async (t) => {
       const { api, database, items } = await startWithItems(t, 4, 6);
       const log = await followEvents(database);
       const [target] = items as [Item, ...Item[]];
@@ -208,7 +295,7 @@ for (const { operation, call, locks } of writes)
       const calls = [target, ...items, ...items];
       const held = await whileLocked(database, locked, target, async () => {
         // The first goes its direct way, and waits for as long as the lock is held.
-        const begun = calls.map((item) => ({ item, response: call(api, item.path) }));
+        const begun = calls.map((item) => ({ item, response: call(api, write, item.path) }));
         const others = await Promise.all(
           begun.filter(({ item }) => !isHeld(item)).map(({ response }) => response),
         );
@@ -225,7 +312,7 @@ for (const { operation, call, locks } of writes)
 for (const write of writes) t.test(write.operation, (t) => befallsOne(t, write));
 
 /** That what befalls one call is not the matter of the others. */
-async function befallsOne(t: Test, { call, request: ownRequest, mention }: Write): Promise<void> {
+async function befallsOne(t: Test, write: Write): Promise<void> {
   t.test('what fails fails alone', async (t) => {
     const { api, url, database, items } = await startWithItems(t, 2, 12);
     const log = await followEvents(database);
@@ -238,8 +325,8 @@ async function befallsOne(t: Test, { call, request: ownRequest, mention }: Write
     const authorization = `Bearer ${await api.token()}`;
     const statuses = await Promise.all(
       items.map(async ({ path }) => {
-        const { method, below, json } = ownRequest();
-        const { statusCode, body } = await request(`${url}/api/v1${path}${below}`, {
+        const { method, path: below, json } = write.request(path);
+        const { statusCode, body } = await request(`${url}/api/v1${below}`, {
           method,
           headers: { authorization, ...(json && { 'content-type': 'application/json' }) },
           body: json ? JSON.stringify(json) : null,
@@ -262,9 +349,9 @@ async function befallsOne(t: Test, { call, request: ownRequest, mention }: Write
       const log = await followEvents(database);
       const [target] = items as [Item, ...Item[]];
       const begun = await whileLocked(database, 'menu', target, async () => {
-        const begun = items.map(({ path }) => call(api, path));
+        const begun = items.map(({ path }) => call(api, write, path));
         const pids = await eventually('a shared statement waits', async () => {
-          const found = await waitingBackends(database, mention);
+          const found = await waitingBackends(database, write.mention);
           return found.length > 0 && found;
         });
         await sql`select pg_terminate_backend(pid) from unnest(${pids}::int[]) as pid`.execute(database);
@@ -296,7 +383,7 @@ async function befallsOne(t: Test, { call, request: ownRequest, mention }: Write
     t.teardown(() => database.destroy());
     const [target] = items as [Item, ...Item[]];
     const responses = await whileLocked(database, 'menu', target, () =>
-      Promise.all(items.map(({ path }) => call(api, path))),
+      Promise.all(items.map(({ path }) => call(api, write, path))),
     );
     for (const [place, { menu_id }] of items.entries())
       t.equal(responses[place]?.status, menu_id === target.menu_id ? 503 : 200);
@@ -305,44 +392,50 @@ async function befallsOne(t: Test, { call, request: ownRequest, mention }: Write
   });
 }
 
-for (const { operation, call } of writes)
-  t.test(`each ${operation} has the grant of its own caller, and the accounts do not mix`, async (t) => {
-    const { api, client, items } = await startWithItems(t, 2, 4);
-    const [first, second] = await Promise.all(
-      [items[0], items[4]].map(async (item) => (await api.get(`/menus/${item?.menu_id}`)).body.data),
-    );
-    const callers: [Api, (item: Item) => number][] = [
-      [api, () => 200],
-      [
-        await client({ locations: [first.location_id] }),
-        ({ menu_id }) => (menu_id === first.menu_id ? 200 : 403),
-      ],
-      [
-        await client({ locations: [second.location_id] }),
-        ({ menu_id }) => (menu_id === second.menu_id ? 200 : 403),
-      ],
-      [await client({ account: 'Another' }), () => 403],
-    ];
-    const calls = items.flatMap((item) =>
-      callers.flatMap(([api, expected]) => [
-        { sent: api.get(item.path), expected: expected(item) },
-        { sent: call(api, item.path), expected: expected(item) },
-        { sent: api.get(`/menus/${item.menu_id}`), expected: expected(item) },
-        { sent: call(api, `/menus/${item.menu_id}/items/999999`), expected: 404 },
-        { sent: api.get(`/menus/999999/items/${item.item_id}`), expected: 404 },
-      ]),
-    );
-    const responses = await Promise.all(calls.map(({ sent }) => sent));
-    t.strictSame(
-      responses.map(({ status }) => status),
-      calls.map(({ expected }) => expected),
-    );
-    for (const { path } of items) t.equal((await api.get(path)).body.data.version, 3, 'two might write it');
-  });
+for (const write of writes)
+  t.test(
+    `each ${write.operation} has the grant of its own caller, and the accounts do not mix`,
+    async (t) => {
+      const { api, client, items } = await startWithItems(t, 2, 4);
+      const [first, second] = await Promise.all(
+        [items[0], items[4]].map(async (item) => (await api.get(`/menus/${item?.menu_id}`)).body.data),
+      );
+      const callers: [Api, (item: Item) => number][] = [
+        [api, () => 200],
+        [
+          await client({ locations: [first.location_id] }),
+          ({ menu_id }) => (menu_id === first.menu_id ? 200 : 403),
+        ],
+        [
+          await client({ locations: [second.location_id] }),
+          ({ menu_id }) => (menu_id === second.menu_id ? 200 : 403),
+        ],
+        [await client({ account: 'Another' }), () => 403],
+      ];
+      const calls = items.flatMap((item) =>
+        callers.flatMap(([api, expected]) => [
+          { sent: api.get(item.path), expected: expected(item) },
+          { sent: call(api, write, item.path), expected: expected(item) },
+          { sent: api.get(`/menus/${item.menu_id}`), expected: expected(item) },
+          {
+            sent: call(api, write, `/menus/${item.menu_id}/items/999999`),
+            expected: write.missing(expected(item)),
+          },
+          { sent: api.get(`/menus/999999/items/${item.item_id}`), expected: 404 },
+        ]),
+      );
+      const responses = await Promise.all(calls.map(({ sent }) => sent));
+      t.strictSame(
+        responses.map(({ status }) => status),
+        calls.map(({ expected }) => expected),
+      );
+      for (const { path } of items) t.equal((await api.get(path)).body.data.version, 3, 'two might write it');
+    },
+  );
 
 /** A resource without what differs from one item to the next, and from one moment to the next. */
 function looks(item: Record<string, unknown>): Record<string, unknown> {
-  const own = /_id$|price|sort_order|created|_at$|_since$/;
+  const own = /_id$|price|sort_order|created|_at$|_since$|_until$/;
   return Object.fromEntries(
     Object.entries(item).map(([field, value]) => [field, own.test(field) && value !== null ? '…' : value]),
   );
