@@ -11185,7 +11185,10 @@ from
       'category',
       category.category_id || '-' || "category"."version" || '-' || to_hex("category"."stamp"),
       case
-        when category.category_id || '-' || "category"."version" || '-' || to_hex("category"."stamp") = any ($2::text[]) then null
+        when category.category_id || '-' || "category"."version" || '-' || to_hex("category"."stamp") in (
+          select
+            unnest($2::text[])
+        ) then null
         else (
           (
             select
@@ -11219,7 +11222,10 @@ from
       'items',
       segment.tag,
       case
-        when segment.tag = any ($2::text[]) then null
+        when segment.tag in (
+          select
+            unnest($2::text[])
+        ) then null
         else (
           select
             string_agg(
@@ -11353,7 +11359,10 @@ from
             modifier.modifier_group_id = "modifier_group"."modifier_group_id"
             and modifier.account_id = "modifier_group"."account_id"
             and modifier.unavailable_until <= now()
-        ) || '"' = any ($2::text[]) then null
+        ) || '"' in (
+          select
+            unnest($2::text[])
+        ) then null
         else (
           (
             select
