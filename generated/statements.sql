@@ -13155,7 +13155,10 @@ from
       'category',
       category.category_id || '-' || "category"."version" || '-' || to_hex("category"."stamp"),
       case
-        when category.category_id || '-' || "category"."version" || '-' || to_hex("category"."stamp") = any ($2::text[]) then null
+        when category.category_id || '-' || "category"."version" || '-' || to_hex("category"."stamp") in (
+          select
+            unnest($2::text[])
+        ) then null
         else (
           (
             select
@@ -13189,7 +13192,10 @@ from
       'items',
       segment.tag,
       case
-        when segment.tag = any ($2::text[]) then null
+        when segment.tag in (
+          select
+            unnest($2::text[])
+        ) then null
         else (
           select
             string_agg(
@@ -13323,7 +13329,10 @@ from
             modifier.modifier_group_id = "modifier_group"."modifier_group_id"
             and modifier.account_id = "modifier_group"."account_id"
             and modifier.unavailable_until <= now()
-        ) || '"' = any ($2::text[]) then null
+        ) || '"' in (
+          select
+            unnest($2::text[])
+        ) then null
         else (
           (
             select

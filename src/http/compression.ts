@@ -45,7 +45,7 @@ export function compressResponses(app: FastifyInstance): void {
     markCoded(reply, coding);
     if (isStream(payload))
       return done(null, request.method === 'HEAD' ? payload : compressedStream(payload, coding));
-    compressed(payload, coding, effortFor(reply)).then((bytes) => done(null, bytes), done);
+    compressed(payload, coding, effortFor(reply, coding)).then((bytes) => done(null, bytes), done);
   });
 }
 
@@ -124,7 +124,9 @@ async function compress(body: string | Buffer, coding: Coding, effort: number): 
 
 function compressedStream(body: Readable, coding: Coding): Readable {
   const compressor =
-    coding === 'br' ? createBrotliCompress(brotliOptions(usualEffort)) : createGzip({ level: usualEffort });
+    coding === 'br'
+      ? createBrotliCompress(brotliOptions(usualEffort.br))
+      : createGzip({ level: usualEffort.gzip });
   // A failure ends the response, which is all that can be done about it.
   return pipeline(body, compressor, () => {});
 }
@@ -133,12 +135,12 @@ const brotliAsync = promisify(brotliCompress);
 const gzipAsync = promisify<string | Buffer, { level: number }, Buffer>(gzip);
 const brotliOptions = (effort: number) => ({ params: { [constants.BROTLI_PARAM_QUALITY]: effort } });
 
-// A level of gzip and a quality of Brotli.
-const usualEffort = 4;
+// A level of gzip and a quality of Brotli. One more takes Brotli up to three times as long, for 0 to 3 % of a menu.
+const usualEffort = { gzip: 4, br: 3 };
 
 /** What never changes is compressed once in the life of the process, and is worth more work. */
-const effortFor = (reply: FastifyReply): number =>
-  /\bimmutable\b/.test(String(reply.getHeader('cache-control'))) ? 6 : usualEffort;
+const effortFor = (reply: FastifyReply, coding: Coding): number =>
+  /\bimmutable\b/.test(String(reply.getHeader('cache-control'))) ? 6 : usualEffort[coding];
 
 /*
  * If-None-Match is met by what the client has only in a coding that it accepts in this request: a cache may ask for

@@ -33,12 +33,13 @@ const itemsInSegment = sql.lit(64);
 export const selectMenuSegments = statement(
   'menus.menuSegments',
   (p: Param<Pick<MenuKey, 'menu_id'> & { known_tags: string[] }>) => {
-    const known = p('known_tags', 'text[]');
+    // Looked up by a hash, where an array would be gone through for each segment.
+    const known = sql`(select unnest(${p('known_tags', 'text[]')}))`;
     const category = columns('category');
     const categoryTag = sql`category.category_id || '-' || ${stamped(category.version, category.stamp)}`;
     const groupTag = sql`'group ' || modifier_group.modifier_group_id || ' ' || ${groupETag()}`;
     const unlessKnown = (tag: RawBuilder<unknown>, text: RawBuilder<AnyJson>) =>
-      sql`case when ${tag} = any (${known}) then null else (${text})::text end`;
+      sql`case when ${tag} in ${known} then null else (${text})::text end`;
     return sql<Segment>`
       with shown as materialized (select * from menu where menu_id = ${p('menu_id', 'bigint')})
       select kind, tag, text from (
@@ -51,7 +52,7 @@ export const selectMenuSegments = statement(
         from shown as menu join category on category.menu_id = menu.menu_id
         union all
         select 'items', segment.tag,
-          case when segment.tag = any (${known}) then null else (
+          case when segment.tag in ${known} then null else (
             select string_agg(${itemJson()}::text, ', ' order by item.sort_order, item.item_id)
             from item where item.item_id = any (segment.item_ids)) end,
           1, category.sort_order, category.category_id, segment.number
