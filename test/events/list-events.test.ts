@@ -4,9 +4,14 @@ import t from 'tap';
 import type { components } from '../../generated/api.ts';
 import type { Database } from '../../src/db/database.ts';
 import { statementTexts } from '../../src/db/statement.ts';
+import { listEvents } from '../../src/events/list-events.ts';
+import type { Call } from '../../src/http/handler.ts';
+import { relayBatch } from '../../src/webhooks/delivery/relay.ts';
 import type { Api } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { demoItems } from '../support/items.ts';
+import { dividePast, partitionsOpened } from '../support/partitions.ts';
+import { addEvents, withWebhooks } from '../support/queue.ts';
 import { startTestService } from '../support/service.ts';
 
 type Event = components['schemas']['WebhookPayload'];
@@ -262,3 +267,28 @@ async function parentsOf(database: Database, indexes: string[]): Promise<string[
     where inhrelid = any (${indexes}::text[]::regclass[])`.execute(database);
   return rows.map(({ name }) => name);
 }
+
+for (const mode of ['force_custom_plan', 'force_generic_plan'])
+  t.test(`a page opens the days of its events, and no others, with ${mode}`, async (t) => {
+    const database = await withWebhooks(t, 0, { max: 1 });
+    await dividePast(
+      database,
+      Array.from({ length: 35 }, (_, n) => 34 - n),
+    );
+    await sql`set plan_cache_mode = ${sql.raw(mode)}`.execute(database);
+    for (const daysAgo of [20, 19, 0]) await addEvents(database, { count: 1, records: 1, daysAgo });
+    while ((await relayBatch(database, { retentionDays: 30 })) > 0);
+    const opened = (limit: number) =>
+      partitionsOpened(database, 'event', (transaction) =>
+        listEvents({
+          database: transaction,
+          query: { limit },
+          caller: { accountId: 1, clientId: 'reader', scopes: new Set(), locationIds: null },
+          url: '/api/v1/events',
+        } as unknown as Call<'listEvents'>),
+      );
+    // The first plan for any values is made once in a connection.
+    await opened(1);
+    t.equal(await opened(1), 1);
+    t.equal(await opened(2), 2);
+  });
