@@ -4029,96 +4029,99 @@ changed as (
             "new"."version" as "version"
         ) as fields
     ) as "resource",
-    changed_fields (
-      case
-        when new.is_available then (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "old"."item_id" as "item_id",
-                "old"."category_id" as "category_id",
-                "old"."menu_id" as "menu_id",
-                "old"."name" as "name",
-                "old"."description" as "description",
-                "old"."price" as "price",
-                "old"."photo_url" as "photo_url",
-                "old"."allergens" as "allergens",
-                "old"."dietary_tags" as "dietary_tags",
-                "old"."modifier_groups" as "modifier_groups",
-                "old"."is_available" as "is_available",
-                "old"."sort_order" as "sort_order",
-                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                "old"."external_id" as "external_id",
-                "old"."hours" as "hours",
-                to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "old"."version" as "version"
-            ) as fields
-        )
-        else (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "old"."item_id" as "item_id",
-                "old"."category_id" as "category_id",
-                "old"."menu_id" as "menu_id",
-                "old"."name" as "name",
-                "old"."description" as "description",
-                "old"."price" as "price",
-                "old"."photo_url" as "photo_url",
-                "old"."allergens" as "allergens",
-                "old"."dietary_tags" as "dietary_tags",
-                "old"."modifier_groups" as "modifier_groups",
-                (
+    nullif(
+      '{' || concat_ws(
+        ',',
+        case
+          when ("old"."item_id")::text is distinct from ("new"."item_id")::text then '"item_id":' || coalesce(to_json("old"."item_id")::text, 'null')
+        end,
+        case
+          when ("old"."category_id")::text is distinct from ("new"."category_id")::text then '"category_id":' || coalesce(to_json("old"."category_id")::text, 'null')
+        end,
+        case
+          when ("old"."menu_id")::text is distinct from ("new"."menu_id")::text then '"menu_id":' || coalesce(to_json("old"."menu_id")::text, 'null')
+        end,
+        case
+          when ("old"."name")::text is distinct from ("new"."name")::text then '"name":' || coalesce(to_json("old"."name")::text, 'null')
+        end,
+        case
+          when ("old"."description")::text is distinct from ("new"."description")::text then '"description":' || coalesce(to_json("old"."description")::text, 'null')
+        end,
+        case
+          when ("old"."price")::text is distinct from ("new"."price")::text then '"price":' || coalesce(to_json("old"."price")::text, 'null')
+        end,
+        case
+          when ("old"."photo_url")::text is distinct from ("new"."photo_url")::text then '"photo_url":' || coalesce(to_json("old"."photo_url")::text, 'null')
+        end,
+        case
+          when ("old"."allergens")::text is distinct from ("new"."allergens")::text then '"allergens":' || coalesce(to_json("old"."allergens")::text, 'null')
+        end,
+        case
+          when ("old"."dietary_tags")::text is distinct from ("new"."dietary_tags")::text then '"dietary_tags":' || coalesce(to_json("old"."dietary_tags")::text, 'null')
+        end,
+        case
+          when ("old"."modifier_groups")::text is distinct from ("new"."modifier_groups")::text then '"modifier_groups":' || coalesce(to_json("old"."modifier_groups")::text, 'null')
+        end,
+        case
+          when (
+            case
+              when new.is_available then old.is_available
+              else (
+                "old"."is_available"
+                or coalesce("old"."unavailable_until" <= now(), false)
+              )
+            end
+          )::text is distinct from ("new"."is_available")::text then '"is_available":' || coalesce(
+            to_json(
+              case
+                when new.is_available then old.is_available
+                else (
                   "old"."is_available"
                   or coalesce("old"."unavailable_until" <= now(), false)
-                ) as "is_available",
-                "old"."sort_order" as "sort_order",
-                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                "old"."external_id" as "external_id",
-                "old"."hours" as "hours",
-                to_char(
-                  case
+                )
+              end
+            )::text,
+            'null'
+          )
+        end,
+        case
+          when ("old"."sort_order")::text is distinct from ("new"."sort_order")::text then '"sort_order":' || coalesce(to_json("old"."sort_order")::text, 'null')
+        end,
+        case
+          when ("old"."external_id")::text is distinct from ("new"."external_id")::text then '"external_id":' || coalesce(to_json("old"."external_id")::text, 'null')
+        end,
+        case
+          when ("old"."hours")::text is distinct from ("new"."hours")::text then '"hours":' || coalesce(to_json("old"."hours")::text, 'null')
+        end,
+        case
+          when (
+            to_char(
+              case
+                when new.is_available then old.unavailable_until
+                else case
+                  when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                end
+              end at time zone 'UTC',
+              'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+            )
+          )::text is distinct from (to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text then '"unavailable_until":' || coalesce(
+            to_json(
+              to_char(
+                case
+                  when new.is_available then old.unavailable_until
+                  else case
                     when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
-                  end at time zone 'UTC',
-                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-                ) as "unavailable_until",
-                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "old"."version" as "version"
-            ) as fields
-        )
-      end,
-      (
-        select
-          to_json(fields)
-        from
-          (
-            select
-              "new"."item_id" as "item_id",
-              "new"."category_id" as "category_id",
-              "new"."menu_id" as "menu_id",
-              "new"."name" as "name",
-              "new"."description" as "description",
-              "new"."price" as "price",
-              "new"."photo_url" as "photo_url",
-              "new"."allergens" as "allergens",
-              "new"."dietary_tags" as "dietary_tags",
-              "new"."modifier_groups" as "modifier_groups",
-              "new"."is_available" as "is_available",
-              "new"."sort_order" as "sort_order",
-              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-              "new"."external_id" as "external_id",
-              "new"."hours" as "hours",
-              to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-              "new"."version" as "version"
-          ) as fields
-      )
-    ) as "previous",
+                  end
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              )
+            )::text,
+            'null'
+          )
+        end
+      ) || '}',
+      '{}'
+    )::json as "previous",
     call.place,
     call.request_id,
     new.item_id,
@@ -4444,96 +4447,99 @@ changed as (
             "new"."version" as "version"
         ) as fields
     ) as "resource",
-    changed_fields (
-      case
-        when new.is_available then (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "old"."item_id" as "item_id",
-                "old"."category_id" as "category_id",
-                "old"."menu_id" as "menu_id",
-                "old"."name" as "name",
-                "old"."description" as "description",
-                "old"."price" as "price",
-                "old"."photo_url" as "photo_url",
-                "old"."allergens" as "allergens",
-                "old"."dietary_tags" as "dietary_tags",
-                "old"."modifier_groups" as "modifier_groups",
-                "old"."is_available" as "is_available",
-                "old"."sort_order" as "sort_order",
-                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                "old"."external_id" as "external_id",
-                "old"."hours" as "hours",
-                to_char("old"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "old"."version" as "version"
-            ) as fields
-        )
-        else (
-          select
-            to_json(fields)
-          from
-            (
-              select
-                "old"."item_id" as "item_id",
-                "old"."category_id" as "category_id",
-                "old"."menu_id" as "menu_id",
-                "old"."name" as "name",
-                "old"."description" as "description",
-                "old"."price" as "price",
-                "old"."photo_url" as "photo_url",
-                "old"."allergens" as "allergens",
-                "old"."dietary_tags" as "dietary_tags",
-                "old"."modifier_groups" as "modifier_groups",
-                (
+    nullif(
+      '{' || concat_ws(
+        ',',
+        case
+          when ("old"."item_id")::text is distinct from ("new"."item_id")::text then '"item_id":' || coalesce(to_json("old"."item_id")::text, 'null')
+        end,
+        case
+          when ("old"."category_id")::text is distinct from ("new"."category_id")::text then '"category_id":' || coalesce(to_json("old"."category_id")::text, 'null')
+        end,
+        case
+          when ("old"."menu_id")::text is distinct from ("new"."menu_id")::text then '"menu_id":' || coalesce(to_json("old"."menu_id")::text, 'null')
+        end,
+        case
+          when ("old"."name")::text is distinct from ("new"."name")::text then '"name":' || coalesce(to_json("old"."name")::text, 'null')
+        end,
+        case
+          when ("old"."description")::text is distinct from ("new"."description")::text then '"description":' || coalesce(to_json("old"."description")::text, 'null')
+        end,
+        case
+          when ("old"."price")::text is distinct from ("new"."price")::text then '"price":' || coalesce(to_json("old"."price")::text, 'null')
+        end,
+        case
+          when ("old"."photo_url")::text is distinct from ("new"."photo_url")::text then '"photo_url":' || coalesce(to_json("old"."photo_url")::text, 'null')
+        end,
+        case
+          when ("old"."allergens")::text is distinct from ("new"."allergens")::text then '"allergens":' || coalesce(to_json("old"."allergens")::text, 'null')
+        end,
+        case
+          when ("old"."dietary_tags")::text is distinct from ("new"."dietary_tags")::text then '"dietary_tags":' || coalesce(to_json("old"."dietary_tags")::text, 'null')
+        end,
+        case
+          when ("old"."modifier_groups")::text is distinct from ("new"."modifier_groups")::text then '"modifier_groups":' || coalesce(to_json("old"."modifier_groups")::text, 'null')
+        end,
+        case
+          when (
+            case
+              when new.is_available then old.is_available
+              else (
+                "old"."is_available"
+                or coalesce("old"."unavailable_until" <= now(), false)
+              )
+            end
+          )::text is distinct from ("new"."is_available")::text then '"is_available":' || coalesce(
+            to_json(
+              case
+                when new.is_available then old.is_available
+                else (
                   "old"."is_available"
                   or coalesce("old"."unavailable_until" <= now(), false)
-                ) as "is_available",
-                "old"."sort_order" as "sort_order",
-                to_char("old"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-                "old"."external_id" as "external_id",
-                "old"."hours" as "hours",
-                to_char(
-                  case
+                )
+              end
+            )::text,
+            'null'
+          )
+        end,
+        case
+          when ("old"."sort_order")::text is distinct from ("new"."sort_order")::text then '"sort_order":' || coalesce(to_json("old"."sort_order")::text, 'null')
+        end,
+        case
+          when ("old"."external_id")::text is distinct from ("new"."external_id")::text then '"external_id":' || coalesce(to_json("old"."external_id")::text, 'null')
+        end,
+        case
+          when ("old"."hours")::text is distinct from ("new"."hours")::text then '"hours":' || coalesce(to_json("old"."hours")::text, 'null')
+        end,
+        case
+          when (
+            to_char(
+              case
+                when new.is_available then old.unavailable_until
+                else case
+                  when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                end
+              end at time zone 'UTC',
+              'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+            )
+          )::text is distinct from (to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text then '"unavailable_until":' || coalesce(
+            to_json(
+              to_char(
+                case
+                  when new.is_available then old.unavailable_until
+                  else case
                     when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
-                  end at time zone 'UTC',
-                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-                ) as "unavailable_until",
-                to_char("old"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-                "old"."version" as "version"
-            ) as fields
-        )
-      end,
-      (
-        select
-          to_json(fields)
-        from
-          (
-            select
-              "new"."item_id" as "item_id",
-              "new"."category_id" as "category_id",
-              "new"."menu_id" as "menu_id",
-              "new"."name" as "name",
-              "new"."description" as "description",
-              "new"."price" as "price",
-              "new"."photo_url" as "photo_url",
-              "new"."allergens" as "allergens",
-              "new"."dietary_tags" as "dietary_tags",
-              "new"."modifier_groups" as "modifier_groups",
-              "new"."is_available" as "is_available",
-              "new"."sort_order" as "sort_order",
-              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-              "new"."external_id" as "external_id",
-              "new"."hours" as "hours",
-              to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "unavailable_until",
-              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-              "new"."version" as "version"
-          ) as fields
-      )
-    ) as "previous",
+                  end
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              )
+            )::text,
+            'null'
+          )
+        end
+      ) || '}',
+      '{}'
+    )::json as "previous",
     call.place,
     call.request_id,
     new.item_id,
