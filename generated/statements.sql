@@ -4033,36 +4033,6 @@ changed as (
       '{' || concat_ws(
         ',',
         case
-          when ("old"."item_id")::text is distinct from ("new"."item_id")::text then '"item_id":' || coalesce(to_json("old"."item_id")::text, 'null')
-        end,
-        case
-          when ("old"."category_id")::text is distinct from ("new"."category_id")::text then '"category_id":' || coalesce(to_json("old"."category_id")::text, 'null')
-        end,
-        case
-          when ("old"."menu_id")::text is distinct from ("new"."menu_id")::text then '"menu_id":' || coalesce(to_json("old"."menu_id")::text, 'null')
-        end,
-        case
-          when ("old"."name")::text is distinct from ("new"."name")::text then '"name":' || coalesce(to_json("old"."name")::text, 'null')
-        end,
-        case
-          when ("old"."description")::text is distinct from ("new"."description")::text then '"description":' || coalesce(to_json("old"."description")::text, 'null')
-        end,
-        case
-          when ("old"."price")::text is distinct from ("new"."price")::text then '"price":' || coalesce(to_json("old"."price")::text, 'null')
-        end,
-        case
-          when ("old"."photo_url")::text is distinct from ("new"."photo_url")::text then '"photo_url":' || coalesce(to_json("old"."photo_url")::text, 'null')
-        end,
-        case
-          when ("old"."allergens")::text is distinct from ("new"."allergens")::text then '"allergens":' || coalesce(to_json("old"."allergens")::text, 'null')
-        end,
-        case
-          when ("old"."dietary_tags")::text is distinct from ("new"."dietary_tags")::text then '"dietary_tags":' || coalesce(to_json("old"."dietary_tags")::text, 'null')
-        end,
-        case
-          when ("old"."modifier_groups")::text is distinct from ("new"."modifier_groups")::text then '"modifier_groups":' || coalesce(to_json("old"."modifier_groups")::text, 'null')
-        end,
-        case
           when (
             case
               when new.is_available then old.is_available
@@ -4083,15 +4053,6 @@ changed as (
             )::text,
             'null'
           )
-        end,
-        case
-          when ("old"."sort_order")::text is distinct from ("new"."sort_order")::text then '"sort_order":' || coalesce(to_json("old"."sort_order")::text, 'null')
-        end,
-        case
-          when ("old"."external_id")::text is distinct from ("new"."external_id")::text then '"external_id":' || coalesce(to_json("old"."external_id")::text, 'null')
-        end,
-        case
-          when ("old"."hours")::text is distinct from ("new"."hours")::text then '"hours":' || coalesce(to_json("old"."hours")::text, 'null')
         end,
         case
           when (
@@ -4451,36 +4412,6 @@ changed as (
       '{' || concat_ws(
         ',',
         case
-          when ("old"."item_id")::text is distinct from ("new"."item_id")::text then '"item_id":' || coalesce(to_json("old"."item_id")::text, 'null')
-        end,
-        case
-          when ("old"."category_id")::text is distinct from ("new"."category_id")::text then '"category_id":' || coalesce(to_json("old"."category_id")::text, 'null')
-        end,
-        case
-          when ("old"."menu_id")::text is distinct from ("new"."menu_id")::text then '"menu_id":' || coalesce(to_json("old"."menu_id")::text, 'null')
-        end,
-        case
-          when ("old"."name")::text is distinct from ("new"."name")::text then '"name":' || coalesce(to_json("old"."name")::text, 'null')
-        end,
-        case
-          when ("old"."description")::text is distinct from ("new"."description")::text then '"description":' || coalesce(to_json("old"."description")::text, 'null')
-        end,
-        case
-          when ("old"."price")::text is distinct from ("new"."price")::text then '"price":' || coalesce(to_json("old"."price")::text, 'null')
-        end,
-        case
-          when ("old"."photo_url")::text is distinct from ("new"."photo_url")::text then '"photo_url":' || coalesce(to_json("old"."photo_url")::text, 'null')
-        end,
-        case
-          when ("old"."allergens")::text is distinct from ("new"."allergens")::text then '"allergens":' || coalesce(to_json("old"."allergens")::text, 'null')
-        end,
-        case
-          when ("old"."dietary_tags")::text is distinct from ("new"."dietary_tags")::text then '"dietary_tags":' || coalesce(to_json("old"."dietary_tags")::text, 'null')
-        end,
-        case
-          when ("old"."modifier_groups")::text is distinct from ("new"."modifier_groups")::text then '"modifier_groups":' || coalesce(to_json("old"."modifier_groups")::text, 'null')
-        end,
-        case
           when (
             case
               when new.is_available then old.is_available
@@ -4501,15 +4432,6 @@ changed as (
             )::text,
             'null'
           )
-        end,
-        case
-          when ("old"."sort_order")::text is distinct from ("new"."sort_order")::text then '"sort_order":' || coalesce(to_json("old"."sort_order")::text, 'null')
-        end,
-        case
-          when ("old"."external_id")::text is distinct from ("new"."external_id")::text then '"external_id":' || coalesce(to_json("old"."external_id")::text, 'null')
-        end,
-        case
-          when ("old"."hours")::text is distinct from ("new"."hours")::text then '"hours":' || coalesce(to_json("old"."hours")::text, 'null')
         end,
         case
           when (

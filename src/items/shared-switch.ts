@@ -11,9 +11,9 @@ import { isAvailable, pendingReturn } from '../records/absence.ts';
 import type { AvailabilityValues, ResultRow, RowResult } from '../records/availability-rows.ts';
 import type { MenuKey } from '../records/menu-reach.ts';
 import type { Reach } from '../records/reach.ts';
-import { absenceNotes, switchEventTypes } from '../records/switches.ts';
+import { absenceNotes, previousOfSwitch, switchEventTypes } from '../records/switches.ts';
 import { change, list, raised, type Written, writeOf, written } from '../records/write.ts';
-import { type Item, items, previousOfItem } from './item.ts';
+import { type Item, items } from './item.ts';
 import {
   jsonOfCalls,
   lockedInMenus,
@@ -134,7 +134,7 @@ function switchStatement(name: string, locks: MenuLocks): Statement<Together, Sw
     where item.item_id = call.item_id and item.account_id = call.account_id
       and (call.external_id is null or item.external_id = call.external_id)
       and (call.is_available, ${until}) is distinct from (${isAvailable('item')}, ${pendingReturn('item')})
-    returning ${list(change(items, switchEventTypes('item'), { previous: previousOfItem }))},
+    returning ${list(change(items, switchEventTypes('item'), { previous: previousOfSwitch }))},
       call.place, call.request_id, new.item_id, new.external_id`,
     requestId: sql.ref('change.request_id'),
     touch: touchCounted(p),
