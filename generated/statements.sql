@@ -13466,29 +13466,33 @@ from
 where
   ("menu"."menu_id" = $1::bigint);
 
--- menus.priceSelection
+-- menus.priceSelection.prices
 -- $1 menu_ids bigint[]
--- $2 known_tags text[]
--- $3 account_id bigint
--- $4 location_ids bigint[]
+-- $2 account_id bigint
+-- $3 location_ids bigint[]
+-- $4 modifier_ids bigint[]
 -- $5 item_ids bigint[]
--- $6 modifier_ids bigint[]
--- $7 standing_ids bigint[]
-with
-  menus as materialized (
+select
+  floor(
+    extract(
+      epoch
+      from
+        now()
+    ) * 1000
+  ) as now,
+  (
     select
-      found.*,
-      found.tag is distinct from wanted.known_tag as is_changed
+      coalesce(json_agg(menu.*), '[]')
     from
-      unnest($1::bigint[], $2::text[]) as wanted (id, known_tag)
+      unnest($1::bigint[]) as wanted (id)
       cross join lateral (
         select
           menu.menu_id,
           (
-            "menu"."account_id" = $3::bigint
+            "menu"."account_id" = $2::bigint
             and (
-              $4::bigint[] is null
-              or "menu"."location_id" = any ($4::bigint[])
+              $3::bigint[] is null
+              or "menu"."location_id" = any ($3::bigint[])
             )
           ) as within_reach,
           "menu"."content_version" || '-' || to_hex("menu"."stamp") || '-' || (
@@ -13506,216 +13510,8 @@ with
           menu.menu_id = wanted.id
         limit
           1
-      ) as found
-  ),
-  change as materialized (
-    select
-      bool_or(is_changed) as is_any
-    from
-      menus
-  )
-select
-  floor(
-    extract(
-      epoch
-      from
-        now()
-    ) * 1000
-  ) as now,
-  (
-    select
-      coalesce(json_agg(json_build_object('menu_id', menu_id, 'tag', tag, 'within_reach', within_reach)), '[]')
-    from
-      menus
+      ) as menu
   ) as menus,
-  case
-    when change.is_any then (
-      select
-        to_json(fields)
-      from
-        (
-          select
-            (
-              select
-                coalesce(json_agg(found.*), '[]')
-              from
-                unnest(
-                  (
-                    select
-                      $5::bigint[]
-                  )
-                ) as wanted (id)
-                cross join lateral (
-                  select
-                    item.item_id,
-                    item.menu_id,
-                    ("item"."price" * 1000)::bigint as price,
-                    item.modifier_groups,
-                    location.currency,
-                    (
-                      select
-                        to_json(fields)
-                      from
-                        (
-                          select
-                            menu.menu_id as "menu_id",
-                            location.timezone as "timezone",
-                            menu.is_active as "is_active",
-                            location.hours as "location_hours",
-                            menu.hours as "menu_hours",
-                            case
-                              when category.hours is null then '[]'
-                              else json_build_array(json_build_array(category.category_id, category.hours))
-                            end as "category_hours",
-                            json_build_array(
-                              json_build_array(
-                                item.item_id,
-                                item.category_id,
-                                item.hours,
-                                case
-                                  when not "item"."is_available" then json_build_object(
-                                    'until',
-                                    floor(
-                                      extract(
-                                        epoch
-                                        from
-                                          "item"."unavailable_until"
-                                      ) * 1000
-                                    ),
-                                    'since',
-                                    to_char("item"."unavailable_since" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-                                    'by',
-                                    "item"."unavailable_by"
-                                  )
-                                end,
-                                '[]'::json
-                              )
-                            ) as "items",
-                            '[]'::json as "modifier_groups"
-                        ) as fields
-                    ) as rules
-                  from
-                    item
-                    join category on (category.category_id, category.account_id) = (item.category_id, item.account_id)
-                    join menu on (menu.menu_id, menu.account_id) = (item.menu_id, item.account_id)
-                    join location on (location.location_id, location.account_id) = (item.location_id, item.account_id)
-                  where
-                    item.item_id = wanted.id
-                  limit
-                    1
-                ) as found
-            ) as "items",
-            (
-              select
-                coalesce(
-                  json_agg(
-                    (
-                      select
-                        to_json(fields)
-                      from
-                        (
-                          select
-                            modifier.modifier_id as "modifier_id",
-                            modifier.modifier_group_id as "modifier_group_id",
-                            modifier.name as "name",
-                            ("modifier"."price" * 1000)::bigint as "price",
-                            modifier.modifier_groups as "modifier_groups",
-                            case
-                              when not "modifier"."is_available" then json_build_object(
-                                'until',
-                                floor(
-                                  extract(
-                                    epoch
-                                    from
-                                      "modifier"."unavailable_until"
-                                  ) * 1000
-                                ),
-                                'since',
-                                to_char("modifier"."unavailable_since" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-                                'by',
-                                "modifier"."unavailable_by"
-                              )
-                            end as "absence",
-                            modifier.item_id as "item_id"
-                        ) as fields
-                    )
-                  ),
-                  '[]'
-                )
-              from
-                modifier
-              where
-                modifier.account_id = $3::bigint
-                and modifier.modifier_id = any (
-                  (
-                    (
-                      select
-                        $6::bigint[]
-                    )
-                  )::bigint[]
-                )
-            ) as "modifiers",
-            (
-              select
-                coalesce(
-                  json_agg(
-                    (
-                      select
-                        to_json(fields)
-                      from
-                        (
-                          select
-                            own.modifier_group_id as "modifier_group_id",
-                            own.min_selections as "min_selections",
-                            own.max_selections as "max_selections",
-                            own.max_per_modifier as "max_per_modifier",
-                            own.free_selections as "free_selections"
-                        ) as fields
-                    )
-                  ),
-                  '[]'
-                )
-              from
-                modifier_group as own
-              where
-                own.account_id = $3::bigint
-                and own.modifier_group_id = any (
-                  array(
-                    select
-                      modifier_group_id
-                    from
-                      modifier_group_use
-                    where
-                      account_id = $3::bigint
-                      and item_id = any (
-                        (
-                          (
-                            select
-                              $5::bigint[]
-                          )
-                        )::bigint[]
-                      )
-                    union all
-                    select
-                      modifier_group_id
-                    from
-                      modifier_group_use
-                    where
-                      account_id = $3::bigint
-                      and modifier_id = any (
-                        (
-                          (
-                            select
-                              $6::bigint[]
-                          )
-                        )::bigint[]
-                      )
-                  )
-                )
-            ) as "groups"
-        ) as fields
-    )
-  end as found,
   (
     select
       coalesce(
@@ -13761,25 +13557,295 @@ select
     from
       modifier
     where
-      modifier.account_id = $3::bigint
+      modifier.account_id = $2::bigint
       and modifier.item_id is not null
       and modifier.modifier_id = any (
         (
-          case
-            when change.is_any then (
-              select
-                $6::bigint[]
-            )
-            else (
-              select
-                $7::bigint[]
-            )
-          end
+          select
+            $4::bigint[]
         )::bigint[]
       )
-  ) as item_absences
-from
-  change;
+  ) as item_absences,
+  (
+    select
+      to_json(fields)
+    from
+      (
+        select
+          (
+            select
+              coalesce(json_agg(found.*), '[]')
+            from
+              unnest(
+                (
+                  select
+                    $5::bigint[]
+                )::bigint[]
+              ) as wanted (id)
+              cross join lateral (
+                select
+                  item.item_id,
+                  item.menu_id,
+                  ("item"."price" * 1000)::bigint as price,
+                  item.modifier_groups,
+                  location.currency,
+                  (
+                    select
+                      to_json(fields)
+                    from
+                      (
+                        select
+                          menu.menu_id as "menu_id",
+                          location.timezone as "timezone",
+                          menu.is_active as "is_active",
+                          location.hours as "location_hours",
+                          menu.hours as "menu_hours",
+                          case
+                            when category.hours is null then '[]'
+                            else json_build_array(json_build_array(category.category_id, category.hours))
+                          end as "category_hours",
+                          json_build_array(
+                            json_build_array(
+                              item.item_id,
+                              item.category_id,
+                              item.hours,
+                              case
+                                when not "item"."is_available" then json_build_object(
+                                  'until',
+                                  floor(
+                                    extract(
+                                      epoch
+                                      from
+                                        "item"."unavailable_until"
+                                    ) * 1000
+                                  ),
+                                  'since',
+                                  to_char("item"."unavailable_since" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                                  'by',
+                                  "item"."unavailable_by"
+                                )
+                              end,
+                              '[]'::json
+                            )
+                          ) as "items",
+                          '[]'::json as "modifier_groups"
+                      ) as fields
+                  ) as rules
+                from
+                  item
+                  join category on (category.category_id, category.account_id) = (item.category_id, item.account_id)
+                  join menu on (menu.menu_id, menu.account_id) = (item.menu_id, item.account_id)
+                  join location on (location.location_id, location.account_id) = (item.location_id, item.account_id)
+                where
+                  item.item_id = wanted.id
+                limit
+                  1
+              ) as found
+          ) as "items",
+          (
+            select
+              coalesce(
+                json_agg(
+                  (
+                    select
+                      to_json(fields)
+                    from
+                      (
+                        select
+                          modifier.modifier_id as "modifier_id",
+                          modifier.modifier_group_id as "modifier_group_id",
+                          modifier.name as "name",
+                          ("modifier"."price" * 1000)::bigint as "price",
+                          modifier.modifier_groups as "modifier_groups",
+                          case
+                            when not "modifier"."is_available" then json_build_object(
+                              'until',
+                              floor(
+                                extract(
+                                  epoch
+                                  from
+                                    "modifier"."unavailable_until"
+                                ) * 1000
+                              ),
+                              'since',
+                              to_char("modifier"."unavailable_since" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                              'by',
+                              "modifier"."unavailable_by"
+                            )
+                          end as "absence",
+                          modifier.item_id as "item_id"
+                      ) as fields
+                  )
+                ),
+                '[]'
+              )
+            from
+              modifier
+            where
+              modifier.account_id = $2::bigint
+              and modifier.modifier_id = any (
+                (
+                  select
+                    $4::bigint[]
+                )::bigint[]
+              )
+          ) as "modifiers",
+          (
+            select
+              coalesce(
+                json_agg(
+                  (
+                    select
+                      to_json(fields)
+                    from
+                      (
+                        select
+                          own.modifier_group_id as "modifier_group_id",
+                          own.min_selections as "min_selections",
+                          own.max_selections as "max_selections",
+                          own.max_per_modifier as "max_per_modifier",
+                          own.free_selections as "free_selections"
+                      ) as fields
+                  )
+                ),
+                '[]'
+              )
+            from
+              modifier_group as own
+            where
+              own.account_id = $2::bigint
+              and own.modifier_group_id = any (
+                array(
+                  select
+                    modifier_group_id
+                  from
+                    modifier_group_use
+                  where
+                    account_id = $2::bigint
+                    and item_id = any (
+                      (
+                        select
+                          $5::bigint[]
+                      )::bigint[]
+                    )
+                  union all
+                  select
+                    modifier_group_id
+                  from
+                    modifier_group_use
+                  where
+                    account_id = $2::bigint
+                    and modifier_id = any (
+                      (
+                        select
+                          $4::bigint[]
+                      )::bigint[]
+                    )
+                )
+              )
+          ) as "groups"
+      ) as fields
+  ) as found;
+
+-- menus.priceSelection.tags
+-- $1 menu_ids bigint[]
+-- $2 account_id bigint
+-- $3 location_ids bigint[]
+-- $4 standing_ids bigint[]
+select
+  floor(
+    extract(
+      epoch
+      from
+        now()
+    ) * 1000
+  ) as now,
+  (
+    select
+      coalesce(json_agg(menu.*), '[]')
+    from
+      unnest($1::bigint[]) as wanted (id)
+      cross join lateral (
+        select
+          menu.menu_id,
+          (
+            "menu"."account_id" = $2::bigint
+            and (
+              $3::bigint[] is null
+              or "menu"."location_id" = any ($3::bigint[])
+            )
+          ) as within_reach,
+          "menu"."content_version" || '-' || to_hex("menu"."stamp") || '-' || (
+            select
+              "location"."version" || '-' || to_hex("location"."stamp")
+            from
+              location
+            where
+              location.location_id = menu.location_id
+              and location.account_id = menu.account_id
+          ) as tag
+        from
+          menu
+        where
+          menu.menu_id = wanted.id
+        limit
+          1
+      ) as menu
+  ) as menus,
+  (
+    select
+      coalesce(
+        json_agg(
+          json_build_array(
+            modifier.modifier_id,
+            case
+              when modifier.item_id is not null then coalesce(
+                (
+                  select
+                    coalesce(
+                      case
+                        when not "stood"."is_available" then json_build_object(
+                          'until',
+                          floor(
+                            extract(
+                              epoch
+                              from
+                                "stood"."unavailable_until"
+                            ) * 1000
+                          ),
+                          'since',
+                          to_char("stood"."unavailable_since" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                          'by',
+                          "stood"."unavailable_by"
+                        )
+                      end,
+                      'null'
+                    )
+                  from
+                    item as stood
+                  where
+                    stood.item_id = modifier.item_id
+                    and stood.account_id = modifier.account_id
+                ),
+                json_build_object('until', null, 'since', null, 'by', null)
+              )
+            end
+          )
+        ),
+        '[]'
+      )
+    from
+      modifier
+    where
+      modifier.account_id = $2::bigint
+      and modifier.item_id is not null
+      and modifier.modifier_id = any (
+        (
+          select
+            $4::bigint[]
+        )::bigint[]
+      )
+  ) as item_absences;
 
 -- menus.readStored
 -- $1 account_id bigint

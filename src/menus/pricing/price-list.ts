@@ -34,8 +34,8 @@ interface PriceKey extends ItemKey {
 }
 
 /**
- * Undefined when there is no such item. Calls that are under way at once share the statement. It looks up the tags of
- * their menus; whatever the calls name it reads, by primary key, unless all of that is kept under these tags.
+ * Undefined when there is no such item. Calls that are under way at once share the statement: one that looks up the tags
+ * of their menus where all that they name is kept, and otherwise, or when a tag is another, one that reads it all.
  */
 export const readPriceList = shared<PriceKey, PriceList | undefined>({
   key: reachKey,
@@ -48,37 +48,68 @@ async function readPriceLists(
   database: Database,
   calls: Calls<PriceKey>,
 ): Promise<(PriceList | undefined)[]> {
-  const [{ account_id, location_ids }] = calls;
+  return (await keptPriceLists(database, calls)) ?? (await foundPriceLists(database, calls));
+}
+
+/** Undefined when not all of it is kept, or something has changed since. */
+async function keptPriceLists(database: Database, calls: Calls<PriceKey>): Promise<PriceList[] | undefined> {
   const kept = keptPrices(database);
-  const known = new Map<number, MenuPrices | undefined>();
+  const known = new Map<number, MenuPrices>();
   for (const call of calls) {
-    const all = kept.allOf(call);
-    known.set(call.menu_id, known.has(call.menu_id) ? known.get(call.menu_id) && all : all);
+    const prices = kept.allOf(call);
+    if (!prices) return undefined;
+    known.set(call.menu_id, prices);
   }
-  const [row] = await select(database, {
+  const [{ account_id, location_ids }] = calls;
+  const [row] = await selectTags(database, {
     account_id,
     location_ids,
     menu_ids: [...known.keys()],
-    known_tags: [...known.values()].map((prices) => prices?.tag ?? null),
-    item_ids: distinct(calls.map(({ item_id }) => item_id)),
-    modifier_ids: distinct(calls.flatMap(({ modifier_ids }) => modifier_ids)),
     standing_ids: distinct(calls.flatMap((call) => standingIds(call, known.get(call.menu_id)))),
   });
-  if (!row) throw new Error('menus.priceSelection gave no row');
-  const menus = byId(JSON.parse(row.menus) as MenuRow[], ({ menu_id }) => menu_id);
-  const found = row.found === null ? undefined : pricesIn(JSON.parse(row.found));
-  const itemAbsences = new Map(JSON.parse(row.item_absences) as ItemAbsences);
+  const { now, menus, itemAbsences } = read(row);
+  const lists = calls.map((call): PriceList | undefined => {
+    const menu = menus.get(call.menu_id);
+    const prices = known.get(call.menu_id);
+    const item = prices?.items.get(call.item_id);
+    if (!menu || !prices || !item || menu.tag !== prices.tag) return undefined;
+    const { modifiers, groups } = prices;
+    return { within_reach: menu.within_reach, now, item, modifiers, groups, itemAbsences };
+  });
+  return lists.includes(undefined) ? undefined : (lists as PriceList[]);
+}
+
+async function foundPriceLists(
+  database: Database,
+  calls: Calls<PriceKey>,
+): Promise<(PriceList | undefined)[]> {
+  const [{ account_id, location_ids }] = calls;
+  const [row] = await selectPrices(database, {
+    account_id,
+    location_ids,
+    menu_ids: distinct(calls.map(({ menu_id }) => menu_id)),
+    item_ids: distinct(calls.map(({ item_id }) => item_id)),
+    modifier_ids: distinct(calls.flatMap(({ modifier_ids }) => modifier_ids)),
+  });
+  const { now, menus, itemAbsences } = read(row);
+  const found = pricesIn(JSON.parse((row as PricesRow).found));
+  const { modifiers, groups } = found;
+  const kept = keptPrices(database);
   return calls.map((call) => {
     const menu = menus.get(call.menu_id);
-    const prices = found ?? known.get(call.menu_id);
-    const item = prices?.items.get(call.item_id);
-    if (!menu || !prices || item?.menu_id !== call.menu_id) return undefined;
+    const item = found.items.get(call.item_id);
+    if (!menu || item?.menu_id !== call.menu_id) return undefined;
     const { tag, within_reach } = menu;
     // Whoever is of another account finds no modifiers, which are there.
-    if (found && within_reach) kept.add(call, tag, found);
-    const { modifiers, groups } = prices;
-    return { within_reach, now: row.now, item, modifiers, groups, itemAbsences };
+    if (within_reach) kept.add(call, tag, found);
+    return { within_reach, now, item, modifiers, groups, itemAbsences };
   });
+}
+
+function read(row: TagsRow | undefined) {
+  if (!row) throw new Error('a statement of priceSelection gave no row');
+  const menus = byId(JSON.parse(row.menus) as MenuRow[], ({ menu_id }) => menu_id);
+  return { now: row.now, menus, itemAbsences: new Map(JSON.parse(row.item_absences) as ItemAbsences) };
 }
 
 function distinct(ids: number[]): number[] {
@@ -102,14 +133,18 @@ function byId<T>(rows: readonly T[], idOf: (row: T) => number): Map<number, T> {
   return new Map(rows.map((row) => [idOf(row), row]));
 }
 
-interface Wanted extends Reach {
+interface WantedMenus extends Reach {
   menu_ids: number[];
-  /** For each menu the tag under which all that is named of it is kept, or null. */
-  known_tags: (string | null)[];
+}
+
+interface WantedTags extends WantedMenus {
+  /** Modifiers that stand for items. */
+  standing_ids: number[];
+}
+
+interface WantedPrices extends WantedMenus {
   item_ids: number[];
   modifier_ids: number[];
-  /** The modifiers of these that stand for items, under known tags. */
-  standing_ids: number[];
 }
 
 interface MenuRow {
@@ -126,44 +161,52 @@ interface FoundRows {
 
 type ItemAbsences = [modifier_id: number, AbsenceRules | null][];
 
-interface Row {
+interface TagsRow {
   now: number;
   menus: Json<MenuRow[]>;
-  /** Null when all tags are known. */
-  found: Json<FoundRows> | null;
   item_absences: Json<ItemAbsences>;
 }
 
-// The planner must not know how many ids there are: it would make a new plan for each call, at ten times the cost.
-const select = statement('menus.priceSelection', (p: Param<Wanted>) => {
-  const account = p('account_id', 'bigint');
-  const modifiers = sql`(select ${p('modifier_ids', 'bigint[]')})`;
-  const standing = sql`(select ${p('standing_ids', 'bigint[]')})`;
-  return sql<Row>`
-    with menus as materialized (
-      select found.*, found.tag is distinct from wanted.known_tag as is_changed
-      from unnest(${p('menu_ids', 'bigint[]')}, ${p('known_tags', 'text[]')}) as wanted (id, known_tag)
+interface PricesRow extends TagsRow {
+  found: Json<FoundRows>;
+}
+
+// Neither contains the other: setting up the parts of a statement that are not needed costs as much as the rest of it.
+const selectTags = statement(
+  'menus.priceSelection.tags',
+  (p: Param<WantedTags>) => sql<TagsRow>`
+    select ${tagsOf(p, p('standing_ids', 'bigint[]'))}`,
+);
+
+const selectPrices = statement(
+  'menus.priceSelection.prices',
+  (p: Param<WantedPrices>) => sql<PricesRow>`
+    select ${tagsOf(p, p('modifier_ids', 'bigint[]'))}, ${foundJson(p)} as found`,
+);
+
+function tagsOf(p: Param<WantedMenus>, modifierIds: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`floor(extract(epoch from now()) * 1000) as now,
+    (select coalesce(json_agg(menu.*), '[]')
+      from unnest(${p('menu_ids', 'bigint[]')}) as wanted (id)
       cross join lateral (
         select menu.menu_id, ${withinReach(p, 'menu')} as within_reach, ${contentTag()} as tag
         from menu where menu.menu_id = wanted.id limit 1
-      ) as found
-    ), change as materialized (select bool_or(is_changed) as is_any from menus)
-    select floor(extract(epoch from now()) * 1000) as now,
-      (select coalesce(json_agg(json_build_object(
-        'menu_id', menu_id, 'tag', tag, 'within_reach', within_reach)), '[]') from menus) as menus,
-      case when change.is_any then ${foundJson(p)} end as found,
-      (select coalesce(json_agg(json_build_array(modifier.modifier_id, ${absenceOfItem()})), '[]')
-        from modifier
-        where modifier.account_id = ${account} and modifier.item_id is not null
-          and modifier.modifier_id = any ((case when change.is_any then ${modifiers} else ${standing} end)::bigint[])
-      ) as item_absences
-    from change`;
-});
+      ) as menu) as menus,
+    (select coalesce(json_agg(json_build_array(modifier.modifier_id, ${absenceOfItem()})), '[]')
+      from modifier
+      where modifier.account_id = ${p('account_id', 'bigint')} and modifier.item_id is not null
+        and modifier.modifier_id = any (${unplanned(modifierIds)})) as item_absences`;
+}
 
-function foundJson(p: Param<Wanted>): RawBuilder<Json<FoundRows>> {
+/** The planner must not know how many ids there are: it would make a new plan for each call, at ten times the cost. */
+function unplanned(ids: RawBuilder<unknown>): RawBuilder<unknown> {
+  return sql`(select ${ids})::bigint[]`;
+}
+
+function foundJson(p: Param<WantedPrices>): RawBuilder<Json<FoundRows>> {
   const account = p('account_id', 'bigint');
-  const items = sql`(select ${p('item_ids', 'bigint[]')})`;
-  const modifiers = sql`(select ${p('modifier_ids', 'bigint[]')})`;
+  const items = unplanned(p('item_ids', 'bigint[]'));
+  const modifiers = unplanned(p('modifier_ids', 'bigint[]'));
   return jsonObject<{ [Rows in keyof FoundRows]: FoundRows[Rows] }>({
     items: sql<never>`(
       select coalesce(json_agg(found.*), '[]')
@@ -187,7 +230,7 @@ function foundJson(p: Param<Wanted>): RawBuilder<Json<FoundRows>> {
         item_id: sql<number | null>`modifier.item_id`,
       })}), '[]')
       from modifier
-      where modifier.account_id = ${account} and modifier.modifier_id = any ((${modifiers})::bigint[]))`,
+      where modifier.account_id = ${account} and modifier.modifier_id = any (${modifiers}))`,
     groups: sql<never>`(
       select coalesce(json_agg(${jsonObject<PricedGroup>({
         modifier_group_id: sql<number>`own.modifier_group_id`,
@@ -199,10 +242,10 @@ function foundJson(p: Param<Wanted>): RawBuilder<Json<FoundRows>> {
       from modifier_group as own
       where own.account_id = ${account} and own.modifier_group_id = any (array(
         select modifier_group_id from modifier_group_use
-        where account_id = ${account} and item_id = any ((${items})::bigint[])
+        where account_id = ${account} and item_id = any (${items})
         union all
         select modifier_group_id from modifier_group_use
-        where account_id = ${account} and modifier_id = any ((${modifiers})::bigint[]))))`,
+        where account_id = ${account} and modifier_id = any (${modifiers}))))`,
   });
 }
 
