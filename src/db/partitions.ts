@@ -3,7 +3,7 @@
  * functions). Their locks conflict with those of a dump: whoever would have to wait gives up, and is asked again later.
  */
 import { sql } from 'kysely';
-import { type Database, inTransaction, patient } from './database.ts';
+import { type Database, inTransaction } from './database.ts';
 import { type Param, statement } from './statement.ts';
 
 /** Days to come that have their partitions. */
@@ -43,10 +43,8 @@ const queryCanceled = '57014';
 
 /** Drops what has ended so many days ago. */
 export async function dropPartitions(database: Database, days: number): Promise<false> {
-  // When a day has gone, and its locks with it, its files are still being removed: seconds, if the disk is busy.
-  const unhurried = patient(database);
-  await unlessLocked(() => dropEvents(unhurried, { days }));
-  await unlessLocked(() => dropLog(unhurried, { days }));
+  await unlessLocked(() => dropEvents(database, { days }));
+  await unlessLocked(() => dropLog(database, { days }));
   return false;
 }
 
