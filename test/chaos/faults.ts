@@ -1,7 +1,7 @@
 import type { EmbeddedDeployment } from './deployment/embedded.ts';
 import type { ExternalDeployment } from './deployment/external.ts';
 import type { Fault } from './faults/fault.ts';
-import { killAll, killOwnPostmaster, orphanPostgres, stopEmbedded } from './faults/of-embedded.ts';
+import { killOwnPostmaster, killService, orphanPostgres, stopEmbedded } from './faults/of-embedded.ts';
 import {
   databaseAway,
   databaseDark,
@@ -23,7 +23,7 @@ import { killNode, pauseNode, shiftClock, stopNode } from './faults/of-service.t
 
 /** Every fault, by the deployment that it befalls. A new one gets its line here. */
 export const faults: { embedded: Fault<EmbeddedDeployment>[]; external: Fault<ExternalDeployment>[] } = {
-  embedded: [killAll, orphanPostgres, killOwnPostmaster, stopEmbedded],
+  embedded: [killService, orphanPostgres, killOwnPostmaster, stopEmbedded],
   external: [
     killNode,
     stopNode,

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { demoClient, fetchToken, launchService } from '../../scripts/launch.ts';
 import { connectionAt } from '../../src/embedded/postmaster.ts';
 import { eventually } from '../support/eventually.ts';
-import { dataDirectory, postgresOf, running } from '../support/process.ts';
+import { dataDirectory, killAll, postgresOf, running } from '../support/process.ts';
 
 /*
  * The service's own PostgreSQL is killed under load. The process that owns it starts it again; what was acknowledged
@@ -107,7 +107,7 @@ t.test('when its database is gone, the process ends with a line and status 1', a
   const { service, dataDir } = await startOnOwnDatabase(t, { WORKERS: '2' });
   const processes = postgresOf(dataDir);
   renameSync(join(dataDir, 'postgres'), join(dataDir, 'elsewhere'));
-  for (const pid of processes) process.kill(pid, 'SIGKILL');
+  killAll(processes);
   const { ended, stderr } = await service.outcome;
   t.equal(ended, 1);
   t.match(

@@ -9,14 +9,14 @@ const patienceMs = 60_000;
  * @throws after a minute, naming what was awaited.
  */
 export async function eventually<T>(
-  what: string,
+  what: string | (() => string),
   ask: () => Promise<T | undefined | null | false>,
 ): Promise<T> {
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const response = await ask();
     if (response !== undefined && response !== null && response !== false) return response;
-    if (performance.now() > deadline) throw new Error(`in vain: ${what}`);
+    if (performance.now() > deadline) throw new Error(`in vain: ${typeof what === 'string' ? what : what()}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }

@@ -59,7 +59,7 @@ export async function runToEnd(
 export function dataDirectory(t: Test): string {
   const directory = mkdtempSync(join(realpathSync(tmpdir()), 'process-test-'));
   t.teardown(() => {
-    for (const pid of postgresOf(directory)) process.kill(pid, 'SIGKILL');
+    killAll(postgresOf(directory));
     rmSync(directory, { recursive: true, force: true, maxRetries: 9 });
   });
   return directory;
@@ -89,6 +89,17 @@ export function running(pids: number[]): number[] {
   return processes()
     .map(({ pid }) => pid)
     .filter((pid) => pids.includes(pid));
+}
+
+/** Ends processes at once; those that ended meanwhile, as the children of one do, are passed over. */
+export function killAll(pids: number[]): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, 'SIGKILL');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
 }
 
 /** A TCP port on loopback that nobody listened on a moment ago. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { childrenOf, postgresOf } from '../../support/process.ts';
+import { childrenOf, killAll, postgresOf } from '../../support/process.ts';
 import { startProxy } from '../../support/proxy.ts';
 import { commonEnv, type Deployment, type Surroundings, Undoing } from './deployment.ts';
 import { ServiceProcess } from './service-process.ts';
@@ -20,7 +20,7 @@ export async function deployEmbedded(surroundings: Surroundings): Promise<Embedd
   const postgres = () => postgresOf(directory).flatMap((pid) => [pid, ...childrenOf(pid)]);
   undoing.teardown(async () => {
     await service.clear();
-    for (const pid of postgres()) process.kill(pid, 'SIGKILL');
+    killAll(postgres());
   });
   try {
     const receiverProxy = await startProxy(undoing, { host: '127.0.0.1', port: receiverPort });

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { killAll } from '../../support/process.ts';
 import type { EmbeddedDeployment } from '../deployment/embedded.ts';
 import type { Fault } from './fault.ts';
 
@@ -6,11 +7,11 @@ type EmbeddedFault = Fault<EmbeddedDeployment>;
 
 const patienceMs = 10_000;
 
-export const killAll: EmbeddedFault = {
+export const killService: EmbeddedFault = {
   name: 'kill-service',
   about: 'kill -9 of the service together with its Postgres',
   async strike({ deployment: { service, postgres }, restart }) {
-    for (const pid of [service.pid, ...postgres()]) process.kill(pid, 'SIGKILL');
+    killAll([service.pid, ...postgres()]);
     await service.stop('SIGKILL');
     await restart(service);
   },
