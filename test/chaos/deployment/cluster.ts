@@ -17,6 +17,7 @@ import { backUp, standbyName } from './standby.ts';
 
 const settings = {
   listen_addresses: '',
+  max_connections: '40',
   max_wal_size: '64MB',
   min_wal_size: '32MB',
   // What a crash must not lose is in the page cache then; only a power cut needs more.
@@ -30,32 +31,19 @@ export class Cluster {
   readonly #env: Record<string, string>;
   #child: ChildProcess | undefined;
 
-  readonly #connections: number;
-
-  private constructor(
-    programs: Programs,
-    directory: string,
-    env: Record<string, string> = {},
-    connections = 40,
-  ) {
+  private constructor(programs: Programs, directory: string, env: Record<string, string> = {}) {
     this.#programs = programs;
     this.#env = env;
-    this.#connections = connections;
     this.directory = directory;
   }
 
   /**
    * A new cluster in a directory that is not there yet; it does not run.
    * @param env beside what every Postgres sees of the environment
-   * @param connections that it takes at once
    */
-  static async create(
-    directory: string,
-    env: Record<string, string> = {},
-    connections?: number,
-  ): Promise<Cluster> {
+  static async create(directory: string, env: Record<string, string> = {}): Promise<Cluster> {
     const programs = await findPrograms();
-    const cluster = new Cluster(programs, openDataDirectory(directory, programs.account), env, connections);
+    const cluster = new Cluster(programs, openDataDirectory(directory, programs.account), env);
     await prepareCluster(cluster.directory, programs);
     return cluster;
   }
@@ -87,11 +75,7 @@ export class Cluster {
   }
 
   async #spawn(): Promise<void> {
-    const all = {
-      ...settings,
-      max_connections: String(this.#connections),
-      unix_socket_directories: this.#data,
-    };
+    const all = { ...settings, unix_socket_directories: this.#data };
     const args = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const log = openSync(join(this.directory, 'postgres.log'), 'a');
     this.#child = spawn(this.#programs.postgres, ['-D', this.#data, ...args], {

@@ -6,7 +6,7 @@ import { existsSync, globSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { removeEndedTokens } from '../../../src/accounts/revoke-token.ts';
-import { type Database, openDatabase, patient } from '../../../src/db/database.ts';
+import { type Database, openDatabase } from '../../../src/db/database.ts';
 import { removeOldKeys } from '../../../src/http/idempotency.ts';
 import { sweep } from '../../support/partitions.ts';
 import type { Cluster } from '../deployment/cluster.ts';
@@ -55,7 +55,7 @@ export class Calendar {
     await persistently('what is past its time is removed', async () => {
       const database = openDatabase(cluster.connection(), { max: 1 });
       try {
-        await removeWhatIsOld(patient(database));
+        await removeWhatIsOld(database);
       } finally {
         await database.destroy();
       }

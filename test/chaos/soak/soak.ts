@@ -40,8 +40,7 @@ export async function* soak({ minutes, logs, undoing, say }: SoakOptions): Async
   // Postgres may run as another user.
   await chmod(scratch, 0o755);
   const calendar = new Calendar(scratch);
-  // As many as PostgreSQL takes by itself: while a day passes, those that are given up stay beside the new ones.
-  const cluster = await Cluster.create(join(scratch, 'cluster'), calendar.env, 100);
+  const cluster = await Cluster.create(join(scratch, 'cluster'), calendar.env);
   undoing.teardown(() => cluster.kill());
   await cluster.start();
   await cluster.query('create database menus', 'postgres');
