@@ -179,6 +179,30 @@ t.test('a dump keeps old days, holds up no write, and they go once it has ended'
   t.ok((await read(api)).events.length > 0);
 });
 
+t.test('a batch of the relay that holds up the drop of a day is not held up by it', async (t) => {
+  const { database, connection, add } = await setUp(t);
+  await add(2);
+  await age(database, 31);
+  const [relay, sweeper] = [openDatabase(connection, { max: 1 }), openDatabase(connection, { max: 1 })];
+  t.teardown(() => Promise.all([relay.destroy(), sweeper.destroy()]));
+  // Beyond what the test takes: that it gives up soon must not be what lets the batch go on.
+  await sql`alter function drop_events(timestamptz) set lock_timeout = '1min'`.execute(database);
+  let dropping: Promise<{ rows: { days: number }[] }> | undefined;
+  await relay.transaction().execute(async (transaction) => {
+    await sql`select from event limit 1`.execute(transaction);
+    dropping = sql<{ days: number }>`
+      select drop_events(now() - interval '30 days') as days`.execute(sweeper);
+    await eventually('the drop waits', async () => {
+      const { rows } = await sql`
+        select from pg_locks where relation = 'event'::regclass and mode = 'AccessExclusiveLock' and not granted
+      `.execute(transaction);
+      return rows.length > 0;
+    });
+    await sql`lock table feed in row exclusive mode nowait`.execute(transaction);
+  });
+  t.match(await dropping, { rows: [{ days: 1 }] });
+});
+
 interface Event {
   id: string;
 }

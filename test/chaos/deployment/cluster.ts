@@ -22,6 +22,8 @@ const settings = {
   min_wal_size: '32MB',
   // What a crash must not lose is in the page cache then; only a power cut needs more.
   fsync: 'off',
+  // In its directory, which is removed: what a killed server has in /dev/shm stays there.
+  dynamic_shared_memory_type: 'mmap',
 };
 
 /** A Postgres server that the service does not run itself; it may be killed and started again. */

@@ -1,12 +1,16 @@
 /**
  * Lets days pass for a Postgres, by libfaketime: what is kept for a time goes by its clock, so days of data come and go
  * within minutes, and nothing in the service knows of it.
+ *
+ * A handler of a signal that comes while Postgres waits is shown the real time (libfaketime takes its hands off for the
+ * length of an epoll_wait). From the first day on its limits are therefore days away: `keepLimits` stands in for them.
  */
-import { existsSync, globSync, writeFileSync } from 'node:fs';
+import { existsSync, globSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { removeEndedTokens } from '../../../src/accounts/revoke-token.ts';
 import { type Database, openDatabase } from '../../../src/db/database.ts';
+import { sessionLimits } from '../../../src/db/session.ts';
 import { removeOldKeys } from '../../../src/http/idempotency.ts';
 import { sweep } from '../../support/partitions.ts';
 import type { Cluster } from '../deployment/cluster.ts';
@@ -62,9 +66,33 @@ export class Calendar {
     });
   }
 
+  /** At once, as Postgres may read it at any time. */
   #write(): void {
-    writeFileSync(this.#file, `+${this.#days}d\n`, { mode: 0o644 });
+    const next = `${this.#file}.next`;
+    writeFileSync(next, `+${this.#days}d\n`, { mode: 0o644 });
+    renameSync(next, this.#file);
   }
+}
+
+/** Ends what has waited for a lock longer than the service's sessions allow, until it is told to stop. */
+export function keepLimits(cluster: Cluster): { stop(): Promise<void> } {
+  const stopping = new AbortController();
+  const keeping = (async () => {
+    while (!stopping.signal.aborted) {
+      await cluster
+        .query(`
+          select pg_cancel_backend(pid) from pg_stat_activity
+          where wait_event_type = 'Lock' and clock_timestamp() - query_start > '${sessionLimits.lock_timeout}ms'`)
+        .catch(() => {});
+      await pause(500, undefined, { signal: stopping.signal }).catch(() => {});
+    }
+  })();
+  return {
+    stop: () => {
+      stopping.abort();
+      return keeping;
+    },
+  };
 }
 
 /** The jobs of src/worker.ts that remove things, each until it has nothing left to do. */

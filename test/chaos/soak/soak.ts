@@ -7,7 +7,7 @@ import { encryptionKey } from '../../support/service.ts';
 import { Cluster } from '../deployment/cluster.ts';
 import { commonEnv, type Undoing } from '../deployment/deployment.ts';
 import { ServiceProcess } from '../deployment/service-process.ts';
-import { Calendar, retentionDays } from './calendar.ts';
+import { Calendar, keepLimits, retentionDays } from './calendar.ts';
 import { SteadyLoad } from './load.ts';
 import { persistently } from './persistently.ts';
 import { startReceivers } from './receivers.ts';
@@ -44,6 +44,8 @@ export async function* soak({ minutes, logs, undoing, say }: SoakOptions): Async
   undoing.teardown(() => cluster.kill());
   await cluster.start();
   await cluster.query('create database menus', 'postgres');
+  const limits = keepLimits(cluster);
+  undoing.teardown(() => limits.stop());
   const { host, port, user } = cluster.connection();
   const env = {
     ...commonEnv,
