@@ -9,6 +9,7 @@ import uuid
 from collections import Counter, defaultdict, deque
 from threading import Lock
 
+import requests
 import schemathesis
 from hypothesis import strategies as st
 from schemathesis.generation.meta import TestPhase
@@ -16,6 +17,7 @@ from schemathesis.openapi.checks import IgnoredAuth, MissingHeaderNotRejected, R
 
 RECEIVER = os.environ["CONFORMANCE_RECEIVER"]
 CLIENT = json.loads(os.environ["CONFORMANCE_CLIENT"])
+SERVICE = json.loads(os.environ["CONFORMANCE_SERVICE"])
 
 
 @schemathesis.hook
@@ -83,6 +85,7 @@ def before_call(context, case, kwargs):
         case.headers.pop("Authorization", None)
     if case.meta.generation.mode.is_positive and case.meta.phase.name is TestPhase.FUZZING:
         aim_at_a_record(case)
+        change_one_field(case)
     key = (case.headers or {}).get("Idempotency-Key")
     if isinstance(key, str) and re.fullmatch(r"[\x20-\x7e]{1,128}", key):
         # A key that came before would be returned with what was returned then.
@@ -91,21 +94,72 @@ def before_call(context, case, kwargs):
 
 # Ids that belong together, as responses showed them, by their names: chance alone would hardly find an item in its menu.
 families = defaultdict(lambda: deque(maxlen=50))
+# Records that nothing but their operation has touched, by its id.
+prepared = {}
 chance = random.Random(1)
 
 
 def aim_at_a_record(case):
-    """Every other time puts ids of one record, and of those it belongs to, into path and body."""
+    """Mostly puts ids of one record, and of those it belongs to, into path and body."""
     body = case.body if isinstance(case.body, dict) else {}
     lists = [body.get(name) or [] for name in ("items", "modifiers", "modifier_groups")]
     rows = [row for rows in lists if isinstance(rows, list) for row in rows if isinstance(row, dict)]
     holders = [case.path_parameters, body, *rows]
     wanted = {name for holder in holders for name in holder if name in id_names}
+    if not wanted or chance.random() < 0.25:
+        return
     fitting = [family for names, members in families.items() if wanted <= names for family in members]
-    if wanted and fitting and chance.random() < 0.5:
-        family = chance.choice(fitting)
+    if chance.random() < 0.5 or not fitting:
+        fitting = [prepare(operation_id(case), wanted)]
+    family = chance.choice(fitting)
+    if wanted <= family.keys():
         for holder in holders:
             holder.update({name: family[name] for name in wanted & holder.keys()})
+
+
+def prepare(operation, names):
+    """The ids of records that have these names, created unless they are there: hardly any chance meets an empty location."""
+    if not names <= prepared.setdefault(operation, {}).keys():
+        if "webhook_id" in names:
+            prepared[operation] = created("/webhooks", url=RECEIVER)
+        elif names <= id_names - {"delivery_id", "replay_id"}:
+            prepared[operation] = create_menu(names)
+    return prepared[operation]
+
+
+def create_menu(names):
+    """A location; and of a menu, and of a modifier group, as much as the names need."""
+    ids = created("/locations", name="Prepared", timezone="Europe/Athens", currency="EUR")
+    location = f"/locations/{ids['location_id']}"
+    if names & {"menu_id", "category_id", "item_id"}:
+        ids |= created("/menus", name="Prepared", location_id=ids["location_id"])
+        menu = f"/menus/{ids['menu_id']}"
+        if names & {"category_id", "item_id"}:
+            ids |= created(f"{menu}/categories", name="Prepared")
+        if "item_id" in names:
+            ids |= created(f"{menu}/items", name="Prepared", category_id=ids["category_id"], price=5)
+    if names & {"modifier_group_id", "modifier_id"}:
+        ids |= created(f"{location}/modifier-groups", name="Prepared")
+        if "modifier_id" in names:
+            ids |= created(f"{location}/modifier-groups/{ids['modifier_group_id']}/modifiers", name="Prepared", price=5)
+    return ids
+
+
+def created(path, **body):
+    response = requests.post(f"{SERVICE['url']}{path}", json=body, headers={"Authorization": SERVICE["authorization"]})
+    response.raise_for_status()
+    return ids_of(response.json()["data"])
+
+
+def ids_of(record):
+    return {name: record[name] for name in id_names & record.keys() if record[name] is not None}
+
+
+def change_one_field(case):
+    """Mostly updates one field alone: of many together, hardly any set keeps to all rules."""
+    if operation_id(case).startswith("update") and isinstance(case.body, dict) and case.body and chance.random() < 0.75:
+        name = chance.choice(sorted(case.body))
+        case.body = {name: case.body[name]}
 
 
 id_names = {
@@ -120,12 +174,13 @@ def note_records(case, response):
         for members in families.values():
             for gone in [family for family in members if case.path_parameters.items() <= family.items()]:
                 members.remove(gone)
+        prepared.pop(operation_id(case), None)
     if response.status_code not in (200, 201, 202) or "json" not in response.headers.get("content-type", [""])[0]:
         return
     data = response.json().get("data")
     for record in data if isinstance(data, list) else [data]:
         if isinstance(record, dict):
-            family = {name: record[name] for name in id_names & record.keys() if record[name] is not None}
+            family = ids_of(record)
             families[frozenset(family)].append(family)
             if not record.get("url", RECEIVER).startswith(RECEIVER):
                 raise RuntimeError(f"a webhook leads elsewhere: {record['url']}")

@@ -163,6 +163,10 @@ async function prepare(
     environment: {
       CONFORMANCE_CLIENT: JSON.stringify({ client_id: owner.client_id, client_secret: owner.client_secret }),
       CONFORMANCE_RECEIVER: receiver,
+      CONFORMANCE_SERVICE: JSON.stringify({
+        url: `${origin}/api/v1`,
+        authorization: `Bearer ${owner.access_token}`,
+      }),
       CONFORMANCE_REPORT: join(scratch, 'responses.json'),
       PATH: process.env['PATH'] ?? '',
       PYTHONDONTWRITEBYTECODE: '1',

@@ -28,6 +28,7 @@ export async function startService(dataDir: string): Promise<Service> {
     LOG_LEVEL: 'warn',
     // Limits have tests of their own; those of single operations stay, and are met.
     RATE_LIMIT_PER_MINUTE: '1000000000',
+    WEBHOOKS_PER_ACCOUNT: '1000',
     WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
   };
   const service = launchService(env);
