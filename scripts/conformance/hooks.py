@@ -83,8 +83,10 @@ def before_call(context, case, kwargs):
             case.body = {**body, **CLIENT}
         # It takes other credentials than a token, and just one kind at a time.
         case.headers.pop("Authorization", None)
-    if case.meta.generation.mode.is_positive and case.meta.phase.name is TestPhase.FUZZING:
+    # Links lead to records by themselves.
+    if case.meta.generation.mode.is_positive and case.meta.phase.name is not TestPhase.STATEFUL:
         aim_at_a_record(case)
+    if case.meta.generation.mode.is_positive and case.meta.phase.name is TestPhase.FUZZING:
         change_one_field(case)
     key = (case.headers or {}).get("Idempotency-Key")
     if isinstance(key, str) and re.fullmatch(r"[\x20-\x7e]{1,128}", key):
