@@ -222,18 +222,27 @@ async function conforms(rig: Rig, { minutes, seed, only, report }: Options): Pro
     `--report-junit-path=${join(report, 'junit.xml')}`,
     `--report-ndjson-path=${join(report, 'events.ndjson')}`,
   ];
-  const time = Math.ceil(minutes * 60);
-  const { status } = await schemathesis(
-    rig,
-    rig.document,
-    only,
-    [`--seed=${seed}`, `--max-time=${time}`, ...(files || [])],
-    'show',
-  );
-  const succeeded = showResponses(rig, only);
-  if (status === 0 && succeeded) say('the service and its contract agree');
-  else if (status !== 0) say(`they do not agree; reproduce with --seed ${seed}`);
-  return status === 0 && succeeded;
+  const run = (only: string[], minutes: number, files: string[] = []) =>
+    schemathesis(
+      rig,
+      rig.document,
+      only,
+      [`--seed=${seed}`, `--max-time=${Math.ceil(minutes * 60)}`, ...files],
+      'show',
+    );
+  const ids = Object.keys(operations).filter((id) => only.length === 0 || only.includes(id));
+  let { status } = await run(only, minutes, files || []);
+  let failing = showResponses(rig, ids);
+  if (status === 0 && failing.length > 0 && failing.length < ids.length) {
+    // On a busy machine each gets some forty requests: too few for one that chance seldom gets right.
+    say(`${failing.join(', ')} did not succeed; once more, with the time to themselves`);
+    ({ status } = await run(failing, 0.5));
+    failing = showResponses(rig, failing);
+  }
+  for (const id of failing) say(`${id} never succeeded`);
+  if (status !== 0) say(`they do not agree; reproduce with --seed ${seed}`);
+  else if (failing.length === 0) say('the service and its contract agree');
+  return status === 0 && failing.length === 0;
 }
 
 /** Runs it to its end. @returns its exit status (1: failures) and, when collected, what it printed */
@@ -266,12 +275,11 @@ async function schemathesis(
   return { status, output: printed };
 }
 
-/** Prints what each operation answered. @returns whether each was seen to succeed */
-function showResponses({ environment }: Rig, only: string[]): boolean {
+/** Prints what each operation answered. @returns those that were never seen to succeed */
+function showResponses({ environment }: Rig, ids: string[]): string[] {
   const { responses, refused } = JSON.parse(
     readFileSync(environment['CONFORMANCE_REPORT'] as string, 'utf8'),
   );
-  const ids = Object.keys(operations).filter((id) => only.length === 0 || only.includes(id));
   const failing = ids.filter(
     (id) => !Object.keys(responses[id] ?? {}).some((status) => status.startsWith('2')),
   );
@@ -291,6 +299,5 @@ function showResponses({ environment }: Rig, only: string[]): boolean {
   console.log(
     `\n${ids.length - failing.length} of ${ids.length} operations succeeded; ${pairs} different responses seen`,
   );
-  for (const id of failing) say(`${id} never succeeded`);
-  return failing.length === 0;
+  return failing;
 }
