@@ -3037,7 +3037,12 @@ where
 select
   found.*
 from
-  unnest($1::bigint[]) as wanted (id)
+  unnest(
+    (
+      select
+        $1::bigint[]
+    )::bigint[]
+  ) as wanted (id)
   cross join lateral (
     select
       (
@@ -3187,7 +3192,12 @@ where
 select
   found.*
 from
-  unnest($1::bigint[]) as wanted (id)
+  unnest(
+    (
+      select
+        $1::bigint[]
+    )::bigint[]
+  ) as wanted (id)
   cross join lateral (
     select
       (
@@ -10119,7 +10129,12 @@ where
 select
   found.*
 from
-  unnest($1::bigint[]) as wanted (id)
+  unnest(
+    (
+      select
+        $1::bigint[]
+    )::bigint[]
+  ) as wanted (id)
   cross join lateral (
     select
       (
@@ -12954,7 +12969,12 @@ where
 select
   found.*
 from
-  unnest($1::bigint[]) as wanted (id)
+  unnest(
+    (
+      select
+        $1::bigint[]
+    )::bigint[]
+  ) as wanted (id)
   cross join lateral (
     select
       (
@@ -13484,7 +13504,12 @@ select
     select
       coalesce(json_agg(menu.*), '[]')
     from
-      unnest($1::bigint[]) as wanted (id)
+      unnest(
+        (
+          select
+            $1::bigint[]
+        )::bigint[]
+      ) as wanted (id)
       cross join lateral (
         select
           menu.menu_id,
@@ -13764,7 +13789,12 @@ select
     select
       coalesce(json_agg(menu.*), '[]')
     from
-      unnest($1::bigint[]) as wanted (id)
+      unnest(
+        (
+          select
+            $1::bigint[]
+        )::bigint[]
+      ) as wanted (id)
       cross join lateral (
         select
           menu.menu_id,

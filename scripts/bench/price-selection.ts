@@ -22,7 +22,7 @@ interface Group {
 }
 
 /** @returns a call for each of 64 items */
-async function offerModifiers(server: BenchServer): Promise<Call[][]> {
+export async function offerModifiers(server: BenchServer): Promise<Call[][]> {
   const service = await startService(server, { ROLE: 'api' });
   const make = async <T>(path: string, body: object) =>
     (await call(service, 'POST', path, body))['data'] as T;

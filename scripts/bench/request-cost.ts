@@ -1,5 +1,6 @@
 import pg from 'pg';
 import type { Bench, Rig, Table } from './bench.ts';
+import { offerModifiers } from './price-selection.ts';
 import { type Child, startChild } from './rig/child.ts';
 import type { Sample } from './rig/closed-loop.ts';
 import { apiSide, median, rate } from './rig/comparison.ts';
@@ -38,8 +39,9 @@ interface Operation {
   reset?: string;
 }
 
-const operations: Operation[] = [
+const operationsWith = (selections: Call[][]): Operation[] => [
   { name: 'getItem', targets: ({ items }) => items.map((item) => [{ method: 'GET', path: pathOf(item) }]) },
+  { name: 'priceSelection', targets: () => selections },
   {
     name: 'getItemById',
     targets: ({ items }) => items.map(({ item_id }) => [{ method: 'GET', path: `/items/${item_id}` }]),
@@ -92,6 +94,7 @@ export const requestCost: Bench = {
   table,
   async run(rig) {
     const { server, options } = rig;
+    const operations = operationsWith(await offerModifiers(server));
     const directories = [undefined, ...(options.against === undefined ? [] : [options.against])];
     const http = startChild<HttpRound, Sample>('http-load.ts');
     const environment = { ROLE: 'api', ...options.environment };

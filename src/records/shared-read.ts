@@ -1,6 +1,7 @@
 import { type AliasedRawBuilder, type RawBuilder, sql } from 'kysely';
 import { type Shared, shared } from '../db/shared-statement.ts';
 import { type Param, statement } from '../db/statement.ts';
+import { unplanned } from '../db/unplanned.ts';
 import { type Reach, reachKey, withinReach } from './reach.ts';
 import { isAtPath, type RecordKind } from './record-kind.ts';
 import { list } from './write.ts';
@@ -33,7 +34,7 @@ export function sharedRead<Key extends Reach, Columns extends object>(
     `${name}.several`,
     // One look-up for each id, whatever the planner thinks of their number.
     (p) => sql`
-      select found.* from unnest(${p('ids', 'bigint[]')}) as wanted (id) cross join lateral (
+      select found.* from unnest(${unplanned(p('ids', 'bigint[]'))}) as wanted (id) cross join lateral (
         select ${list(shown(p))}, ${sql.join(path.map((column) => sql.ref(`${table}.${column}`)))}
         from ${sql.table(table)} where ${sql.ref(`${table}.${id}`)} = wanted.id limit 1
       ) as found`,

@@ -103,6 +103,25 @@ t.test('a statement that is given between which ids its events lie opens the day
   }
 });
 
+t.test('a read that calls share is not planned anew at each execution, however few they are', async (t) => {
+  const database = openDatabase(await cloneDatabase(t), { max: 1 });
+  t.teardown(() => database.destroy());
+  const shared = planned().filter(({ name }) => /\.several$|^menus\.priceSelection\./.test(name));
+  t.ok(shared.length >= 6);
+  for (const { name, text, parameters } of shared) {
+    await run(database, `prepare probe (${parameters.map(({ type }) => type).join(', ')}) as ${text}`);
+    const values = parameters.map(({ name, type }) => (name === 'location_ids' ? 'null' : literal(type, [])));
+    // The first five are planned for their values, whatever the statement.
+    for (let n = 0; n < 6; n += 1) await run(database, `execute probe (${values})`);
+    const [plans] = await run<{ generic_plans: number }>(
+      database,
+      `select generic_plans from pg_prepared_statements where name = 'probe'`,
+    );
+    t.equal(plans?.generic_plans, 1, name);
+    await run(database, 'deallocate probe');
+  }
+});
+
 /** A literal of a type; `ids` where it is of ids of events. */
 function literal(type: string, ids: string[]): string {
   const values = type.startsWith('uuid') ? ids : ['1'];

@@ -3,6 +3,7 @@ import type { Database } from '../../db/database.ts';
 import { type Json, jsonObject } from '../../db/json.ts';
 import { type Calls, shared } from '../../db/shared-statement.ts';
 import { type Param, statement } from '../../db/statement.ts';
+import { unplanned } from '../../db/unplanned.ts';
 import type { ItemKey } from '../../items/item.ts';
 import type { Uses } from '../../modifier-groups/modifier.ts';
 import { type Reach, reachKey, withinReach } from '../../records/reach.ts';
@@ -187,7 +188,7 @@ const selectPrices = statement(
 function tagsOf(p: Param<WantedMenus>, modifierIds: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql`floor(extract(epoch from now()) * 1000) as now,
     (select coalesce(json_agg(menu.*), '[]')
-      from unnest(${p('menu_ids', 'bigint[]')}) as wanted (id)
+      from unnest(${unplanned(p('menu_ids', 'bigint[]'))}) as wanted (id)
       cross join lateral (
         select menu.menu_id, ${withinReach(p, 'menu')} as within_reach, ${contentTag()} as tag
         from menu where menu.menu_id = wanted.id limit 1
@@ -196,11 +197,6 @@ function tagsOf(p: Param<WantedMenus>, modifierIds: RawBuilder<unknown>): RawBui
       from modifier
       where modifier.account_id = ${p('account_id', 'bigint')} and modifier.item_id is not null
         and modifier.modifier_id = any (${unplanned(modifierIds)})) as item_absences`;
-}
-
-/** The planner must not know how many ids there are: it would make a new plan for each call, at ten times the cost. */
-function unplanned(ids: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`(select ${ids})::bigint[]`;
 }
 
 function foundJson(p: Param<WantedPrices>): RawBuilder<Json<FoundRows>> {

@@ -58,10 +58,10 @@ export async function priceSelection({
     item_price: amount(BigInt(item.price)),
     unit_price: amount(unitPrice),
     total_price: amount(totalPrice),
-    lines: lines.map(({ price, total, ...line }) => ({
+    lines: lines.map((line) => ({
       ...line,
-      price: amount(price),
-      total_price: amount(total),
+      price: amount(line.price),
+      total_price: amount(line.total_price),
     })),
   };
   return ok(JSON.stringify({ data }) as Json<Schemas['ItemPriceResponse']>);

@@ -20,7 +20,10 @@ export interface SelectionPrice {
   problems: Problem[];
 }
 
-type PricedLine = Omit<Schemas['SelectionLine'], 'price' | 'total_price'> & { price: bigint; total: bigint };
+type PricedLine = Omit<Schemas['SelectionLine'], 'price' | 'total_price'> & {
+  price: bigint;
+  total_price: bigint;
+};
 
 /**
  * @param selections of one item
@@ -36,7 +39,7 @@ export function priceOf(
   const lines: PricedLine[] = [];
   const problems: Problem[] = [];
   addList({ selections, uses, pointer: '/selections', level: 1, times: 1n });
-  return { added: lines.reduce((sum, { total }) => sum + total, 0n), lines, problems };
+  return { added: lines.reduce((sum, { total_price }) => sum + total_price, 0n), lines, problems };
 
   function addList({ selections, uses, pointer, level, times }: List): void {
     if (level > mostLevels) {
@@ -45,7 +48,9 @@ export function priceOf(
     }
     const chosen = selections.map((selection, place) => chosenAt(`${pointer}/${place}`, selection));
     const free = new Map<Chosen, number>();
-    for (const group of uses.flatMap((use) => groupOf(use))) {
+    for (const use of uses) {
+      const group = groupOf(use);
+      if (!group) continue;
       const inGroup = chosen.filter((one) => one.modifier?.modifier_group_id === group.modifier_group_id);
       problems.push(...countProblems(group, inGroup, pointer));
       for (const [one, quantity] of freeOnes(inGroup, group.free_selections)) free.set(one, quantity);
@@ -66,7 +71,7 @@ export function priceOf(
         quantity,
         free_quantity: freeQuantity,
         price,
-        total: price * BigInt(quantity - freeQuantity) * times,
+        total_price: price * BigInt(quantity - freeQuantity) * times,
       });
       problems.push(
         ...offProblems(modifier, list.itemAbsences.get(modifier.modifier_id) ?? null, one.pointer, at),
@@ -86,16 +91,15 @@ export function priceOf(
   }
 
   /** The group with the numbers of the use, where it has some. */
-  function groupOf({ modifier_group_id, min_selections, max_selections }: Uses[number]): PricedGroup[] {
+  function groupOf({ modifier_group_id, min_selections, max_selections }: Uses[number]) {
     const group = list.groups.get(modifier_group_id);
-    if (!group) return [];
-    return [
-      {
+    return (
+      group && {
         ...group,
         min_selections: min_selections ?? group.min_selections,
         max_selections: max_selections ?? group.max_selections,
-      },
-    ];
+      }
+    );
   }
 }
 
@@ -135,23 +139,21 @@ function countProblems(
   inGroup: readonly Chosen[],
   pointer: string,
 ): Problem[] {
-  const problem = (code: string, limit: number, message: string, at = pointer): Problem[] => [
-    { pointer: at, code, message, modifier_group_id, limit },
-  ];
-  const has = `in this group, and has ${quantityOf(inGroup)}`;
-  return [
-    ...(quantityOf(inGroup) < least
-      ? problem('too_few', least, `needs at least ${selectionsIn(least)} ${has}`)
-      : []),
-    ...(most !== null && quantityOf(inGroup) > most
-      ? problem('too_many', most, `permits at most ${selectionsIn(most)} ${has}`)
-      : []),
-    ...[...Map.groupBy(inGroup, ({ modifier }) => modifier).values()].flatMap((ofModifier) => {
-      const beyond = ofModifier.find((_, index) => quantityOf(ofModifier.slice(0, index + 1)) > each);
-      const message = `can be selected ${times(each)}, and is selected ${times(quantityOf(ofModifier))}`;
-      return beyond ? problem('too_many_of_modifier', each, message, beyond.pointer) : [];
-    }),
-  ];
+  const problems: Problem[] = [];
+  const tell = (code: string, limit: number, message: string, at = pointer) =>
+    problems.push({ pointer: at, code, message, modifier_group_id, limit });
+  const quantity = quantityOf(inGroup);
+  if (quantity < least)
+    tell('too_few', least, `needs at least ${selectionsIn(least)} in this group, and has ${quantity}`);
+  if (most !== null && quantity > most)
+    tell('too_many', most, `permits at most ${selectionsIn(most)} in this group, and has ${quantity}`);
+  if (quantity <= each) return problems;
+  for (const ofModifier of Map.groupBy(inGroup, ({ modifier }) => modifier).values()) {
+    const beyond = ofModifier.find((_, index) => quantityOf(ofModifier.slice(0, index + 1)) > each);
+    const message = `can be selected ${times(each)}, and is selected ${times(quantityOf(ofModifier))}`;
+    if (beyond) tell('too_many_of_modifier', each, message, beyond.pointer);
+  }
+  return problems;
 }
 
 function quantityOf(chosen: readonly Chosen[]): number {
