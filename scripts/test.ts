@@ -23,7 +23,8 @@ import { type FileResult, runFiles } from './test/pool.ts';
 // Those that take longest: a minute and more of the slow ones, a quarter of one of the others.
 const longest = [
   ...['add-an-operation', 'chaos', 'docs-page', 'docs-page-calls', 'many-processes', 'packages', 'soak'],
-  ...['admin', 'backlog', 'due-endpoints', 'hostile-bodies', 'rekey', 'refusals', 'statements'],
+  ...['admin', 'backlog', 'due-endpoints', 'hostile-bodies', 'killed-database', 'readme', 'refusals'],
+  ...['rekey', 'server', 'shared-statements', 'statements'],
 ];
 const slow = ['tools', 'procedures', 'cluster', 'gates', 'portable'];
 const wanted = process.argv.slice(2);
@@ -128,8 +129,8 @@ async function runAll(): Promise<FileResult[]> {
   };
   const results: FileResult[] = [];
   const options = {
-    // The slow ones wait half of the time, for clocks and for what they start.
-    processes: availableParallelism() + (areSlow ? 1 : 0),
+    // One more than the processors, as each waits part of the time: for clocks and for what it starts.
+    processes: availableParallelism() + 1,
     env,
     // A file's own test times out before that, unless something blocks its process.
     patienceSeconds: 60 * (Number(minutes) + 3),

