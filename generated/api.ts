@@ -955,8 +955,8 @@ export interface paths {
         /**
          * Price an item with selected modifiers
          * @description Prices what a customer has selected, and tells whether it can be ordered now, or at the moment `at`: with every reason
-         *     that stands against the item, as in getAvailability, and every problem of the selections. Writes nothing. Scope:
-         *     `menus:read`.
+         *     that stands against the item, as in getAvailability, and every problem of the selections. What getAvailability calls
+         *     `required_modifiers_off` is such a problem here, `too_few` or `off`. Writes nothing. Scope: `menus:read`.
          *
          *     ```sh
          *     curl -X POST -H "Authorization: Bearer $ACCESS_TOKEN" -H "Content-Type: application/json" \
@@ -3101,7 +3101,7 @@ export interface components {
              * @example 2
              */
             quantity: components["schemas"]["SelectedQuantity"];
-            /** @description Every reason why the item cannot be ordered, whatever is selected. */
+            /** @description Every reason why the item cannot be ordered, whatever is selected, but for `required_modifiers_off`: what selections lack is among `problems`. */
             reasons: components["schemas"]["UnavailableReason"][];
             /**
              * @description The price of all, `quantity` times `unit_price`.
@@ -4763,7 +4763,7 @@ export interface components {
          */
         Moment: string;
         /**
-         * @description Date and time, RFC 3339 with a UTC offset, or `YYYY-MM-DDTHH:MM`, with or without seconds, in local time of the location.
+         * @description Date and time in the years 2000 to 2099: RFC 3339 with a UTC offset, or `YYYY-MM-DDTHH:MM`, with or without seconds, in local time of the location.
          * @example 2026-12-24T20:00
          */
         MomentOrLocalTime: string;

@@ -34,7 +34,10 @@ where
 insert into
   "client" ("account_id", "client_id", "secret_hash", "scopes", "location_ids")
 values
-  ($1::bigint, $2::text, $3::bytea, $4::text[], $5::bigint[]);
+  ($1::bigint, $2::text, $3::bytea, $4::text[], $5::bigint[])
+on conflict do nothing
+returning
+  "client_id";
 
 -- accounts.disableClient
 -- $1 client_id text

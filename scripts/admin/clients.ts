@@ -9,10 +9,18 @@ import {
 import { createClient } from '../../src/accounts/client.ts';
 import type { Database } from '../../src/db/database.ts';
 import { allScopes } from '../../src/http/scopes.ts';
-import { type Command, readLocations, readOverlap, readScopes, UsageError } from './command.ts';
+import {
+  type Command,
+  readLocations,
+  readNewClientId,
+  readOverlap,
+  readScopes,
+  UsageError,
+} from './command.ts';
 
-export const clientHelp = `  create-client --account NAME [--scopes a,b] [--locations 1,2]
-                            create a client, and its account if it is new; prints the secret once
+export const clientHelp = `  create-client --account NAME [--client CLIENT_ID] [--scopes a,b] [--locations 1,2]
+                            create a client, and its account if it is new; prints the secret once. Its id is shown
+                            beside what it makes unavailable; a random one unless given
   list-clients [--account NAME]
   update-client CLIENT_ID [--scopes a,b] [--locations 1,2|all]
                             change what a client may do; its tokens follow within about a second
@@ -24,15 +32,19 @@ export const clientHelp = `  create-client --account NAME [--scopes a,b] [--loca
 
 export const clientCommands: Record<string, Command> = {
   'create-client': {
-    options: ['account', 'scopes', 'locations'],
+    options: ['account', 'client', 'scopes', 'locations'],
     prepare(options) {
       const account = options.account?.trim();
       if (!account) throw new UsageError('create-client needs --account NAME');
+      const clientId = options.client === undefined ? {} : { clientId: readNewClientId(options.client) };
       const scopes = options.scopes === undefined ? [...allScopes] : readScopes(options.scopes);
       const locationIds = options.locations === undefined ? null : readLocations(options.locations);
       return async (database) => {
         await requireLocations(database, account, locationIds ?? []);
-        const client = await createClient(database, { account, scopes, locationIds });
+        const wanted = { account, ...clientId, scopes, locationIds };
+        const client = await database
+          .transaction()
+          .execute((transaction) => createClient(transaction, wanted));
         const { account_id, client_id, client_secret, location_ids: locations } = client;
         return { account_id, client_id, client_secret, scopes, ...(locations && { locations }) };
       };

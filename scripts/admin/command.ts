@@ -49,6 +49,12 @@ export function readScopes(list: string): Scope[] {
   return [...new Set(scopes)] as Scope[];
 }
 
+/** What HTTP Basic, forms and logs take as it is. @throws UsageError */
+export function readNewClientId(id: string): string {
+  if (/^[A-Za-z0-9._-]{1,128}$/.test(id)) return id;
+  throw new UsageError(`--client takes letters, digits, dots, hyphens and underscores, not "${id}"`);
+}
+
 /** `1,2`; null for `all`. @throws UsageError */
 export function readLocations(list: string): number[] | null {
   if (list === 'all') return null;

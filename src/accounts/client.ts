@@ -14,19 +14,22 @@ export interface Client {
 
 /**
  * Creates a client, and its account when that is new.
+ * @param wanted clientId is what `unavailable_by` shows; a random one unless given
  * @returns the client with its secret, which is stored only as a hash and cannot be shown again.
+ * @throws when another client has that id; in a transaction, nothing is then left
  */
 export async function createClient(
   database: Database,
-  wanted: { account: string; scopes: Scope[]; locationIds: number[] | null },
+  wanted: { account: string; clientId?: string; scopes: Scope[]; locationIds: number[] | null },
 ): Promise<Client & { client_secret: string }> {
   const client_secret = newClientSecret();
-  const client_id = `client_${randomBytes(12).toString('hex')}`;
+  const client_id = wanted.clientId ?? `client_${randomBytes(12).toString('hex')}`;
   const [account] = await ensureAccount(database, { name: wanted.account });
   if (!account) throw new Error('upsert returned no row');
   const { scopes, locationIds: location_ids } = wanted;
   const client = { ...account, client_id, scopes, location_ids };
-  await insertClient(database, { ...client, secret_hash: hashOfSecret(client_secret) });
+  const [inserted] = await insertClient(database, { ...client, secret_hash: hashOfSecret(client_secret) });
+  if (!inserted) throw new Error(`there is a client ${client_id} already: name another one`);
   return { ...client, token_generation: 0, client_secret };
 }
 
@@ -58,11 +61,15 @@ const ensureAccount = statement('accounts.ensureAccount', (p: Param<{ name: stri
 type NewClient = Omit<Client, 'token_generation'> & { secret_hash: Buffer };
 
 const insertClient = statement('accounts.createClient', (p: Param<NewClient>) =>
-  build.insertInto('client').values({
-    account_id: p('account_id', 'bigint'),
-    client_id: p('client_id', 'text'),
-    secret_hash: p('secret_hash', 'bytea'),
-    scopes: p('scopes', 'text[]'),
-    location_ids: p('location_ids', 'bigint[]'),
-  }),
+  build
+    .insertInto('client')
+    .values({
+      account_id: p('account_id', 'bigint'),
+      client_id: p('client_id', 'text'),
+      secret_hash: p('secret_hash', 'bytea'),
+      scopes: p('scopes', 'text[]'),
+      location_ids: p('location_ids', 'bigint[]'),
+    })
+    .onConflict((conflict) => conflict.doNothing())
+    .returning('client_id'),
 );

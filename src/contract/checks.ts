@@ -31,7 +31,7 @@ export const checks: Record<string, Check> = {
         /^.{10}T([01]\d|2[0-3]):[0-5]\d(:[0-5]\d((\.\d{1,9})?(Z|[+-](0\d|1[0-4]):[0-5]\d))?)?$/.test(text),
     ),
     code: 'format',
-    message: 'is neither a moment with an offset nor a local time',
+    message: 'is neither a moment with an offset nor a local time, in the years 2000 to 2099',
   },
   date: {
     ...characters(isDate),

@@ -1,4 +1,4 @@
-import { withDemoIds } from './demo-ids.ts';
+import { withDemoIds, withDemoIdsInText } from './demo-ids.ts';
 
 export type CodeSamples = Record<string, readonly object[]>;
 
@@ -10,6 +10,7 @@ interface Document {
 
 interface Operation {
   operationId: string;
+  description: string;
   parameters?: (Parameter | { $ref: string })[] | undefined;
   requestBody?: { content: Record<string, { examples?: Record<string, Example | { $ref: string }> }> };
 }
@@ -54,6 +55,7 @@ export function pageDocument(document: object, samples: CodeSamples, changelog: 
         withExamples(resolved(parameter, components.parameters), names.length > 0 ? names : ['example']),
       ),
     );
+    operation.description = withDemoIdsInText(operation.description);
     Object.assign(operation, { 'x-codeSamples': samples[operation.operationId] });
   }
   components.parameters = parameters;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { readConfig } from '../../src/process/config.ts';
@@ -45,6 +46,8 @@ for (const name of ['haproxy', 'nginx'] as const) {
       const list = await proxy.send(one, '/api/v1/locations?limit=1', { headers });
       t.match(list.headers['link'], /^<\/api\/v1\/locations\?/);
       t.equal((await proxy.send(one, '/docs/')).status, 200);
+      const ids = Array.from({ length: 200 }, () => `external_id=${randomUUID()}`);
+      t.equal((await proxy.send(one, `/api/v1/items?${ids.join('&')}`, { headers })).status, 200);
     });
 
     await t.test('nothing leads to metrics or health checks', async (t) => {

@@ -101,7 +101,7 @@ t.test('errors can be read by a page too', async (t) => {
       body: 'x',
     }),
     422: await api.post('/menus', {}, { headers: from }),
-    414: await sendRaw(url, `GET /${'x'.repeat(9_000)} HTTP/1.1\r\nHost: x\r\nOrigin: ${origin}\r\n\r\n`),
+    414: await sendRaw(url, `GET /${'x'.repeat(12_500)} HTTP/1.1\r\nHost: x\r\nOrigin: ${origin}\r\n\r\n`),
     400: await sendRaw(url, `GET /%zz HTTP/1.1\r\nHost: x\r\nOrigin: ${origin}\r\n\r\n`),
     431: await sendRaw(
       url,

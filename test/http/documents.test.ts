@@ -107,8 +107,10 @@ t.test(
     const operations = Object.values<Record<string, Operation>>(body.paths).flatMap((path) =>
       Object.values(path),
     );
-    for (const { operationId, 'x-codeSamples': samples } of operations)
+    for (const { operationId, description, 'x-codeSamples': samples } of operations) {
       t.equal(samples.length, 5, operationId);
+      t.notMatch(description, /"\$API\/(menus\/(?!1\b)|menus\/1\/items\/(?!1\b))/, `prose of ${operationId}`);
+    }
     const { post } = body.paths['/menus/{menu_id}/items/{item_id}/toggle'];
     const parameters = post.parameters.map(
       ({ $ref }: { $ref: string }) =>
@@ -124,6 +126,7 @@ t.test(
 
 interface Operation {
   operationId: string;
+  description: string;
   'x-codeSamples': object[];
 }
 

@@ -283,6 +283,12 @@ t.test('what is no moment is refused', async (t) => {
     t.equal(response.status, 422, at);
     t.match(response.body.errors, [{ field: 'at' }]);
   }
+  const [tooEarly] = (await api.get(`${path}?at=1999-06-15T12:00`)).body.errors;
+  t.match(
+    tooEarly.message,
+    /local time, in the years 2000 to 2099$/,
+    'what is right but for its year says why',
+  );
   t.equal(
     (await api.get(`${path}?at=2026-06-15T12:00:00.123456789%2B02:00`)).body.data.at,
     '2026-06-15T10:00:00.123Z',

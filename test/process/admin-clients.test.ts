@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { rotateClientSecret } from '../../src/accounts/change-client.ts';
 import type { Database } from '../../src/db/database.ts';
-import { done } from '../support/admin.ts';
+import { admin, done } from '../support/admin.ts';
 import { type Api, createApi, send } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { environmentOf } from '../support/process.ts';
@@ -137,11 +137,29 @@ t.test('an enabled client gets new tokens; those from before it was disabled sta
   await refused(api, token);
 });
 
+t.test('a client can be given an id that says who it is, and what it switches off names it', async (t) => {
+  const { service, run, env } = await start(t);
+  const pass = await run('create-client', '--account', 'Demo', '--client', 'kitchen-pass.1');
+  t.equal(pass.client_id, 'kitchen-pass.1');
+  const api = createApi(service.url, pass);
+  const off = await api.post('/menus/1/items/1/toggle');
+  t.match(off.body.data, { is_available: false, unavailable_by: 'kitchen-pass.1' });
+
+  for (const account of ['Demo', 'Another']) {
+    const again = await admin(t, env, 'create-client', '--account', account, '--client', pass.client_id);
+    t.equal(again.ended, 1, account);
+    t.equal(again.stderr, 'admin: there is a client kitchen-pass.1 already: name another one\n');
+  }
+  const others = service.database.selectFrom('account').select('name').where('name', '=', 'Another');
+  t.same(await others.execute(), [], 'nor was an account created for it');
+  t.same(await accepted(service, pass.client_id, [pass.client_secret]), [true]);
+});
+
 /** A service, and the admin command on its database. */
 async function start(t: Test) {
   const service = await startTestService(t);
   const env = environmentOf(service.connection);
-  return { service, run: (...args: string[]) => done(t, env, ...args) };
+  return { service, env, run: (...args: string[]) => done(t, env, ...args) };
 }
 
 async function accepted({ url }: TestService, client_id: string, secrets: string[]): Promise<boolean[]> {

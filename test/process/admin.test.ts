@@ -119,6 +119,10 @@ const wrong: [string[], RegExp][] = [
     ['create-client', '--account', 'A', '--scopes', 'menus:all'],
     /no scope "menus:all"; --scopes takes menus:read,/,
   ],
+  [
+    ['create-client', '--account', 'A', '--client', 'a:b'],
+    /--client takes letters, digits, dots, .* not "a:b"/,
+  ],
   [['create-client', '--account', 'A', '--locations', ''], /--locations takes ids such as 1,2, not ""/],
   [['update-client', 'client_0'], /update-client needs --scopes or --locations/],
   [

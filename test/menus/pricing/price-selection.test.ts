@@ -278,6 +278,19 @@ t.test('every reason that stands against the item is told, as getAvailability te
   t.match(priced, { is_orderable: false, problems: [], total_price: 9 });
 });
 
+t.test('what must be selected and is off is a problem of the selections, none of the item', async (t) => {
+  const { price, group, offer, menu, modifierPath } = await makePricedWorld(api);
+  const toppings = await group([1], { min_selections: 1 });
+  await offer([toppings]);
+  const [modifier] = toppings.modifiers;
+  await api.post(`${modifierPath(modifier)}/toggle`);
+  const { body } = await api.get(`/menus/${menu.menu_id}/availability`);
+  t.match(body.data.items, [{ is_orderable: false, reasons: [{ code: 'required_modifiers_off' }] }]);
+  t.match(await price({}), { is_orderable: false, reasons: [], problems: [{ code: 'too_few' }] });
+  const selections = [{ modifier_id: modifier.modifier_id }];
+  t.match(await price({ selections }), { is_orderable: false, reasons: [], problems: [{ code: 'off' }] });
+});
+
 t.test(
   'it is priced for the moment that is asked for, with an offset or in local time of the location',
   async (t) => {
