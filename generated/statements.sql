@@ -1677,21 +1677,104 @@ where
     )
   );
 
+-- db.daysToDrop
+-- $1 days integer
+select
+  max(until)::text as until
+from
+  (
+    values
+      ('feed'::regclass),
+      ('event')
+  ) as parent (name),
+  partitions_of (name)
+where
+  until <= least(
+    now() - make_interval(days => $1::integer),
+    (
+      select
+        uuid_extract_timestamp(event_id)
+      from
+        outbox
+      order by
+        event_id
+      limit
+        1
+    )
+  );
+
 -- db.dropDeliveryLog
 -- $1 days integer
 select
   drop_partitions ('delivery_log', now() - make_interval(days => $1::integer));
 
--- db.dropEvents
--- $1 days integer
+-- db.dropNotedEvents
+-- $1 until timestamptz
 select
-  drop_events (now() - make_interval(days => $1::integer));
+  drop_noted_events ($1::timestamptz);
 
 -- db.keepPartitions
 -- $1 table regclass
 -- $2 days_ahead integer
 select
   keep_partitions ($1::regclass, $2::integer) as more;
+
+-- db.noteDroppedEvents
+-- $1 after bigint
+-- $2 until timestamptz
+with
+  own as materialized (
+    select
+      account_id
+    from
+      account_feed
+    where
+      account_id > $1::bigint
+    order by
+      account_id
+    limit
+      500
+    for no key update
+  ),
+  dropped as materialized (
+    select
+      own.account_id,
+      last.*
+    from
+      own
+      cross join lateral (
+        select
+          epoch,
+          position,
+          event_id
+        from
+          feed
+        where
+          feed.account_id = own.account_id
+          and event_id < event_id_at ($2::timestamptz)
+        order by
+          epoch desc,
+          position desc
+        limit
+          1
+      ) as last
+  ),
+  noted as (
+    update account_feed
+    set
+      removed_epoch = dropped.epoch,
+      removed_position = dropped.position,
+      removed_event_id = dropped.event_id
+    from
+      dropped
+    where
+      account_feed.account_id = dropped.account_id
+      and coalesce((dropped.epoch, dropped.position) > (removed_epoch, removed_position), true)
+  )
+select
+  max(account_id) as last
+from
+  own;
 
 -- events.beginEpoch
 insert into
