@@ -1680,21 +1680,104 @@ where
     )
   );
 
+-- db.daysToDrop
+-- $1 days integer
+select
+  max(until)::text as until
+from
+  (
+    values
+      ('feed'::regclass),
+      ('event')
+  ) as parent (name),
+  partitions_of (name)
+where
+  until <= least(
+    now() - make_interval(days => $1::integer),
+    (
+      select
+        uuid_extract_timestamp(event_id)
+      from
+        outbox
+      order by
+        event_id
+      limit
+        1
+    )
+  );
+
 -- db.dropDeliveryLog
 -- $1 days integer
 select
   drop_partitions ('delivery_log', now() - make_interval(days => $1::integer));
 
--- db.dropEvents
--- $1 days integer
+-- db.dropNotedEvents
+-- $1 until timestamptz
 select
-  drop_events (now() - make_interval(days => $1::integer));
+  drop_noted_events ($1::timestamptz);
 
 -- db.keepPartitions
 -- $1 table regclass
 -- $2 days_ahead integer
 select
   keep_partitions ($1::regclass, $2::integer) as more;
+
+-- db.noteDroppedEvents
+-- $1 after bigint
+-- $2 until timestamptz
+with
+  own as materialized (
+    select
+      account_id
+    from
+      account_feed
+    where
+      account_id > $1::bigint
+    order by
+      account_id
+    limit
+      500
+    for no key update
+  ),
+  dropped as materialized (
+    select
+      own.account_id,
+      last.*
+    from
+      own
+      cross join lateral (
+        select
+          epoch,
+          position,
+          event_id
+        from
+          feed
+        where
+          feed.account_id = own.account_id
+          and event_id < event_id_at ($2::timestamptz)
+        order by
+          epoch desc,
+          position desc
+        limit
+          1
+      ) as last
+  ),
+  noted as (
+    update account_feed
+    set
+      removed_epoch = dropped.epoch,
+      removed_position = dropped.position,
+      removed_event_id = dropped.event_id
+    from
+      dropped
+    where
+      account_feed.account_id = dropped.account_id
+      and coalesce((dropped.epoch, dropped.position) > (removed_epoch, removed_position), true)
+  )
+select
+  max(account_id) as last
+from
+  own;
 
 -- events.beginEpoch
 insert into
@@ -9879,167 +9962,170 @@ select
           location.timezone as "timezone",
           menu.is_active as "is_active",
           location.hours as "location_hours",
-          menu.hours as "menu_hours",
-          (
-            select
-              coalesce(json_agg(json_build_array(category_id, hours)), '[]')
-            from
-              category
-            where
-              category.menu_id = menu.menu_id
-              and hours is not null
-          ) as "category_hours",
+          menu.hours as "menu_hours"
+      ) as fields
+  ) as "rules",
+  (
+    select
+      string_agg(
+        json_build_array("category_id", hours)::text,
+        e'\n'
+        order by
+          "category_id"
+      )
+    from
+      category
+    where
+      category.menu_id = menu.menu_id
+      and hours is not null
+  ) as "category_hours",
+  (
+    select
+      string_agg(
+        json_build_array(
+          "item_id",
+          category_id,
+          hours,
+          case
+            when not "item"."is_available" then json_build_object(
+              'until',
+              floor(
+                extract(
+                  epoch
+                  from
+                    "item"."unavailable_until"
+                ) * 1000
+              ),
+              'since',
+              to_char("item"."unavailable_since" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+              'by',
+              "item"."unavailable_by"
+            )
+          end,
+          modifier_groups
+        )::text,
+        e'\n'
+        order by
+          "item_id"
+      )
+    from
+      item
+    where
+      item.menu_id = menu.menu_id
+  ) as "items",
+  (
+    select
+      string_agg(
+        json_build_array(
+          "modifier_group_id",
+          min_selections,
+          max_per_modifier,
           (
             select
               coalesce(
                 json_agg(
                   json_build_array(
-                    item_id,
-                    category_id,
-                    hours,
+                    modifier_id,
                     case
-                      when not "item"."is_available" then json_build_object(
+                      when not "modifier"."is_available" then json_build_object(
                         'until',
                         floor(
                           extract(
                             epoch
                             from
-                              "item"."unavailable_until"
+                              "modifier"."unavailable_until"
                           ) * 1000
                         ),
                         'since',
-                        to_char("item"."unavailable_since" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                        to_char("modifier"."unavailable_since" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
                         'by',
-                        "item"."unavailable_by"
+                        "modifier"."unavailable_by"
                       )
                     end,
-                    modifier_groups
-                  )
-                  order by
-                    item_id
-                ),
-                '[]'
-              )
-            from
-              item
-            where
-              item.menu_id = menu.menu_id
-          ) as "items",
-          (
-            select
-              coalesce(
-                json_agg(
-                  json_build_array(
-                    modifier_group_id,
-                    min_selections,
-                    max_per_modifier,
-                    (
-                      select
-                        coalesce(
-                          json_agg(
-                            json_build_array(
-                              modifier_id,
+                    case
+                      when modifier.item_id is not null then coalesce(
+                        (
+                          select
+                            coalesce(
                               case
-                                when not "modifier"."is_available" then json_build_object(
+                                when not "stood"."is_available" then json_build_object(
                                   'until',
                                   floor(
                                     extract(
                                       epoch
                                       from
-                                        "modifier"."unavailable_until"
+                                        "stood"."unavailable_until"
                                     ) * 1000
                                   ),
                                   'since',
-                                  to_char("modifier"."unavailable_since" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+                                  to_char("stood"."unavailable_since" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
                                   'by',
-                                  "modifier"."unavailable_by"
+                                  "stood"."unavailable_by"
                                 )
                               end,
-                              case
-                                when modifier.item_id is not null then coalesce(
-                                  (
-                                    select
-                                      coalesce(
-                                        case
-                                          when not "stood"."is_available" then json_build_object(
-                                            'until',
-                                            floor(
-                                              extract(
-                                                epoch
-                                                from
-                                                  "stood"."unavailable_until"
-                                              ) * 1000
-                                            ),
-                                            'since',
-                                            to_char("stood"."unavailable_since" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
-                                            'by',
-                                            "stood"."unavailable_by"
-                                          )
-                                        end,
-                                        'null'
-                                      )
-                                    from
-                                      item as stood
-                                    where
-                                      stood.item_id = modifier.item_id
-                                      and stood.account_id = modifier.account_id
-                                  ),
-                                  json_build_object('until', null, 'since', null, 'by', null)
-                                )
-                              end,
-                              modifier_groups
+                              'null'
                             )
-                          ),
-                          '[]'
-                        )
-                      from
-                        modifier
-                      where
-                        modifier.modifier_group_id = modifier_group.modifier_group_id
-                        and modifier.account_id = modifier_group.account_id
-                    )
+                          from
+                            item as stood
+                          where
+                            stood.item_id = modifier.item_id
+                            and stood.account_id = modifier.account_id
+                        ),
+                        json_build_object('until', null, 'since', null, 'by', null)
+                      )
+                    end,
+                    modifier_groups
                   )
                 ),
                 '[]'
               )
             from
-              (
-                with recursive
-                  reached (modifier_group_id) as (
-                    select
-                      modifier_group_id
-                    from
-                      modifier_group_use as used
-                    where
-                      used.account_id = menu.account_id
-                      and used.menu_id = menu.menu_id
-                    union
-                    select
-                      used.modifier_group_id
-                    from
-                      reached
-                      join modifier_group_use as used on used.account_id = menu.account_id
-                      and used.user_group_id = reached.modifier_group_id
-                  )
-                select
-                  modifier_group.*
-                from
-                  reached
-                  cross join lateral (
-                    select
-                      *
-                    from
-                      modifier_group
-                    where
-                      modifier_group.modifier_group_id = reached.modifier_group_id
-                      and modifier_group.account_id = menu.account_id
-                    limit
-                      1
-                  ) as modifier_group
-              ) as modifier_group
-          ) as "modifier_groups"
-      ) as fields
-  ) as "rules"
+              modifier
+            where
+              modifier.modifier_group_id = modifier_group.modifier_group_id
+              and modifier.account_id = modifier_group.account_id
+          )
+        )::text,
+        e'\n'
+        order by
+          "modifier_group_id"
+      )
+    from
+      (
+        with recursive
+          reached (modifier_group_id) as (
+            select
+              modifier_group_id
+            from
+              modifier_group_use as used
+            where
+              used.account_id = menu.account_id
+              and used.menu_id = menu.menu_id
+            union
+            select
+              used.modifier_group_id
+            from
+              reached
+              join modifier_group_use as used on used.account_id = menu.account_id
+              and used.user_group_id = reached.modifier_group_id
+          )
+        select
+          modifier_group.*
+        from
+          reached
+          cross join lateral (
+            select
+              *
+            from
+              modifier_group
+            where
+              modifier_group.modifier_group_id = reached.modifier_group_id
+              and modifier_group.account_id = menu.account_id
+            limit
+              1
+          ) as modifier_group
+      ) as modifier_group
+  ) as "modifier_groups"
 from
   "menu"
   inner join "location" on "location"."location_id" = "menu"."location_id"

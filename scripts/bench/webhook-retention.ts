@@ -50,7 +50,7 @@ async function measure(scene: Scene): Promise<string[][]> {
   const others = await probe(scene);
   const { ms, dropped } = await whenFree(async () => {
     const start = performance.now();
-    const [row] = await query('select drop_events(now() - make_interval(days => $1::int)) as dropped', [
+    const [row] = await query('select drop_noted_events(now() - make_interval(days => $1::int)) as dropped', [
       daysAgo - 2,
     ]);
     return { ms: performance.now() - start, dropped: row?.['dropped'] };

@@ -43,9 +43,25 @@ const queryCanceled = '57014';
 
 /** Drops what has ended so many days ago. */
 export async function dropPartitions(database: Database, days: number): Promise<false> {
-  await unlessLocked(() => dropEvents(database, { days }));
+  await unlessLocked(() => dropEvents(database, days));
   await unlessLocked(() => dropLog(database, { days }));
   return false;
+}
+
+/**
+ * Notes of each account the last event that its feed will no longer have, some accounts at a time, and then drops them:
+ * to drop is for everybody to wait, which is no time to look through all accounts. What has been noted stays as it is:
+ * nothing is added to a day that is long past, and that of an event which is not in the feed yet is no such day.
+ */
+async function dropEvents(database: Database, days: number): Promise<object[]> {
+  const [past] = await selectPast(database, { days });
+  const until = past?.until;
+  if (!until) return [];
+  for (let after: number | null = 0; after !== null; ) {
+    const [noted]: { last: number | null }[] = await noteDropped(database, { until, after });
+    after = noted?.last ?? null;
+  }
+  return dropNoted(database, { until });
 }
 
 async function unlessLocked<Row>(change: () => Promise<Row[]>): Promise<Row[]> {
@@ -68,10 +84,46 @@ const keep = statement(
     select keep_partitions(${p('table', 'regclass')}, ${p('days_ahead', 'integer')}) as more`,
 );
 
-const dropEvents = statement(
-  'db.dropEvents',
-  (p: Param<{ days: number }>) => sql<object>`
-    select drop_events(now() - make_interval(days => ${p('days', 'integer')}))`,
+/** When the last day ended that is to go; null when there is none. */
+const selectPast = statement(
+  'db.daysToDrop',
+  (p: Param<{ days: number }>) => sql<{ until: string | null }>`
+    select max(until)::text as until
+    from (values ('feed'::regclass), ('event')) as parent (name), partitions_of(name)
+    where until <= least(
+      now() - make_interval(days => ${p('days', 'integer')}),
+      (select uuid_extract_timestamp(event_id) from outbox order by event_id limit 1)
+    )`,
+);
+
+/** Locks accounts in the order in which the relay does; `last` is null when there are no more of them. */
+const noteDropped = statement(
+  'db.noteDroppedEvents',
+  (p: Param<{ until: string; after: number }>) => sql<{ last: number | null }>`
+    with own as materialized (
+      select account_id from account_feed where account_id > ${p('after', 'bigint')}
+      order by account_id limit 500 for no key update
+    ),
+    dropped as materialized (
+      select own.account_id, last.* from own cross join lateral (
+        select epoch, position, event_id from feed
+        where feed.account_id = own.account_id and event_id < event_id_at(${p('until', 'timestamptz')})
+        order by epoch desc, position desc limit 1
+      ) as last
+    ),
+    noted as (
+      update account_feed
+      set removed_epoch = dropped.epoch, removed_position = dropped.position, removed_event_id = dropped.event_id
+      from dropped
+      where account_feed.account_id = dropped.account_id
+        and coalesce((dropped.epoch, dropped.position) > (removed_epoch, removed_position), true)
+    )
+    select max(account_id) as last from own`,
+);
+
+const dropNoted = statement(
+  'db.dropNotedEvents',
+  (p: Param<{ until: string }>) => sql<object>`select drop_noted_events(${p('until', 'timestamptz')})`,
 );
 
 const dropLog = statement(

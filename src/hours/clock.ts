@@ -1,8 +1,8 @@
 import { Temporal } from 'temporal-polyfill';
 
 /**
- * Local time of a zone from some moment on. Wall times are milliseconds since 1970-01-01T00:00 as a clock on the wall
- * shows them; instants are Unix milliseconds.
+ * Local time of a zone. Wall times are milliseconds since 1970-01-01T00:00 as a clock on the wall shows them; instants
+ * are Unix milliseconds.
  *
  * What daylight saving does to hours is decided here and nowhere else. A time that is skipped stands for the first
  * instant after the gap. Of a time that is repeated a start takes the first, an end the second.
@@ -15,22 +15,33 @@ export interface Clock {
 
 export const dayMs = 86_400_000;
 
-/**
- * @param timeZone IANA name
- * @param earliest instant that the clock is asked about; wall times may lie three days before it
- */
-export function clockFrom(timeZone: string, earliest: number): Clock {
-  const stretches = createStretches(timeZone, earliest - 4 * dayMs);
+/** @param timeZone IANA name */
+export function clockOf(timeZone: string): Clock {
+  // Spellings of a name differ in case alone, so there are no more of them than zones.
+  const name = timeZone.toLowerCase();
+  const clock = clocks.get(name) ?? createClock(timeZone);
+  clocks.set(name, clock);
+  return clock;
+}
+
+const clocks = new Map<string, Clock>();
+
+function createClock(timeZone: string): Clock {
+  const stretches = createStretches(timeZone);
   return {
-    wallAt: (instant) => instant + stretches.first(({ until }) => instant < until).offset,
+    wallAt: (instant) => instant + stretches.at(stretches.placeOf(instant)).offset,
+    // No clock is a day away from UTC, and none changes twice in two days: so both begin with the stretch of a day
+    // before, and look no further than to the next.
     startAt: (wall) => {
-      const { from, offset } = stretches.first((one) => wall < one.until + one.offset);
+      let place = stretches.placeOf(wall - dayMs);
+      while (wall >= stretches.at(place).until + stretches.at(place).offset) place += 1;
+      const { from, offset } = stretches.at(place);
       return Math.max(wall - offset, from);
     },
     endAt: (wall) => {
-      // No clock goes back by more than a day, so nothing that begins later shows this time again.
-      stretches.first(({ until, offset }) => wall + dayMs < until + offset);
-      const { until, offset } = stretches.last((one) => wall >= one.from + one.offset);
+      let place = stretches.placeOf(wall - dayMs);
+      while (stretches.at(place).until <= wall - stretches.at(place + 1).offset) place += 1;
+      const { until, offset } = stretches.at(place);
       return Math.min(wall - offset, until);
     },
   };
@@ -43,19 +54,32 @@ interface Stretch {
   offset: number;
 }
 
-// In their order; looked up in the tables of the platform when they are first needed.
-function createStretches(timeZone: string, earliest: number) {
+// The contract has no moment before 2000, and hours are looked at from some days before on.
+const earliest = Date.UTC(1999, 11);
+
+/** Those of a zone in their order, looked up in the tables of the platform when they are first needed. */
+function createStretches(timeZone: string) {
   const known = [stretchAt(timeZone, earliest)];
+  /** The last where there is none at this place. */
+  const at = (place: number): Stretch => {
+    const last = known.at(-1) as Stretch;
+    if (place < known.length || last.until === Infinity) return known[place] ?? last;
+    known.push(stretchAt(timeZone, last.until));
+    return at(place);
+  };
   return {
-    first(holds: (stretch: Stretch) => boolean): Stretch {
-      for (let index = 0; ; index++) {
-        const stretch = known[index] ?? stretchAt(timeZone, known[index - 1]?.until ?? earliest);
-        known[index] = stretch;
-        if (stretch.until === Infinity || holds(stretch)) return stretch;
+    at,
+    /** Of the stretch that the instant lies in. */
+    placeOf(instant: number): number {
+      while ((known.at(-1) as Stretch).until <= instant) at(known.length);
+      let [low, high] = [0, known.length - 1];
+      while (low < high) {
+        const middle = (low + high) >> 1;
+        if (at(middle).until <= instant) low = middle + 1;
+        else high = middle;
       }
+      return low;
     },
-    /** Of those that are known. */
-    last: (holds: (stretch: Stretch) => boolean): Stretch => known.findLast(holds) ?? (known[0] as Stretch),
   };
 }
 

@@ -1,4 +1,4 @@
-import { clockFrom, dayMs } from './clock.ts';
+import { clockOf } from './clock.ts';
 
 /**
  * The instant that a request names, in Unix milliseconds.
@@ -8,5 +8,5 @@ import { clockFrom, dayMs } from './clock.ts';
 export function instantOf(text: string, timezone: string): number {
   if (/(Z|[+-]\d\d:\d\d)$/.test(text)) return Date.parse(text);
   const wall = Date.parse(`${text}Z`);
-  return clockFrom(timezone, wall - dayMs).startAt(wall);
+  return clockOf(timezone).startAt(wall);
 }

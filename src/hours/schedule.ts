@@ -16,7 +16,6 @@ export interface ScheduleState {
   nextChange: number | null;
 }
 
-/** @param clock begins no later than the first instant that the schedule is asked about */
 export function scheduleOf(hours: Hours, clock: Clock): Schedule {
   const calendar = calendarOf(hours);
   return {

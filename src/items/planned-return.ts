@@ -9,6 +9,7 @@ import type { AnyJson } from '../db/json.ts';
 import { type Param, statement } from '../db/statement.ts';
 import type { Hours } from '../hours/hours.ts';
 import { noOpening, type Restore, returnOf } from '../hours/restore.ts';
+import { inSlices } from '../hours/slices.ts';
 import { type FieldError, parameterError } from '../http/errors.ts';
 import type { Returns, Scope } from '../records/availability-rows.ts';
 import { mostRecords } from '../records/named-rows.ts';
@@ -67,9 +68,10 @@ export function returnsIn<V extends Reach>(name: string, scope: Scope<V>) {
     const byName = new Map(restoring.map((row) => [row.item_id ?? row.external_id, row]));
     const errors = new Map<number, FieldError>();
     const known = new Map<string, string | null>();
-    const returns = found.flatMap(({ item_id, external_id, timezone, levels, now }) => {
+    const returns: { item_id: number; moment: string }[] = [];
+    await inSlices(found, ({ item_id, external_id, timezone, levels, now }) => {
       const row = byName.get(item_id) ?? byName.get(external_id ?? undefined);
-      if (!row?.restore) return [];
+      if (!row?.restore) return;
       // Most items of a call have the same hours.
       const rules = `${row.restore} ${timezone} ${levels}`;
       const moment = known.has(rules)
@@ -77,7 +79,7 @@ export function returnsIn<V extends Reach>(name: string, scope: Scope<V>) {
         : returnOf(row.restore, { timezone, now, levels: JSON.parse(levels) });
       known.set(rules, moment);
       if (moment === null) errors.set(row.place, noOpening(`/items/${row.place}/restore`));
-      return moment === null ? [] : [{ item_id, moment }];
+      else returns.push({ item_id, moment });
     });
     if (errors.size > 0) throw parameterError([...errors.values()]);
     return {

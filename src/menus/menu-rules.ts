@@ -3,6 +3,7 @@ import type { components } from '../../generated/api.ts';
 import type { Database } from '../db/database.ts';
 import { columns, type EncodedJson, type Json, jsonObject, rfc3339 } from '../db/json.ts';
 import { build, type Param, statement } from '../db/statement.ts';
+import { inSlices } from '../hours/slices.ts';
 import { stamped } from '../http/conditional.ts';
 import { groupsOfMenu } from '../modifier-groups/shown-groups.ts';
 import type { MenuKey } from '../records/menu-reach.ts';
@@ -41,13 +42,31 @@ export const selectRulesTag = sharedRead('menus.getAvailability.tag', menus, {
 
 export const keptRules = keptByTag<KeptRules>(64 * 1024 * 1024, ({ bytes }) => bytes);
 
+/** What a menu may have thousands of. */
+type List = 'category_hours' | 'items' | 'modifier_groups';
+
 /** For all who may read the menu, so the grant of the one who came first is left out. */
 export async function readRules(database: Database, key: MenuKey): Promise<KeptRules | undefined> {
   const [found] = await selectRules(database, { ...key, location_ids: null });
   if (!found) return undefined;
-  const { etag, rules } = found;
-  // An object takes some four times the bytes of its text, and the body that is kept with it as much as that.
-  return { etag, rules: JSON.parse(rules), bytes: 8 * rules.length };
+  const { etag, rules, ...lists } = found;
+  const sizeOf = (text: string | null) => text?.length ?? 0;
+  return {
+    etag,
+    rules: {
+      ...JSON.parse(rules),
+      category_hours: await parsedLines(lists.category_hours),
+      items: await parsedLines(lists.items),
+      modifier_groups: await parsedLines(lists.modifier_groups),
+    },
+    // An object takes some four times the bytes of its text; what the body that is kept with it tells, as much as that.
+    bytes: 4 * sizeOf(lists.category_hours) + 8 * (sizeOf(lists.items) + sizeOf(lists.modifier_groups)),
+  };
+}
+
+/** Of a list that may be megabytes of JSON. */
+function parsedLines<T>(lines: string | null): Promise<T[]> {
+  return inSlices(lines?.split('\n') ?? [], (line): T => JSON.parse(line));
 }
 
 /** What can be ordered at a moment; the same body for as long as nothing changes. */
@@ -122,26 +141,40 @@ const selectRules = statement('menus.getAvailability.rules', (p: Param<MenuKey>)
     .where(isAtPath(menus, p))
     .select([
       rulesTag().as('etag'),
-      jsonObject<{ [Field in keyof MenuRules]: MenuRules[Field] }>({
+      jsonObject<{ [Field in Exclude<keyof MenuRules, List>]: MenuRules[Field] }>({
         menu_id: sql<number>`menu.menu_id`,
         timezone: sql<string>`location.timezone`,
         is_active: sql<boolean>`menu.is_active`,
         location_hours: sql<never>`location.hours`,
         menu_hours: sql<never>`menu.hours`,
-        category_hours: sql<never>`(
-        select coalesce(json_agg(json_build_array(category_id, hours)), '[]')
-        from category where category.menu_id = menu.menu_id and hours is not null)`,
-        items: sql<never>`(
-        select coalesce(json_agg(json_build_array(
-          item_id, category_id, hours, ${absence('item')}, modifier_groups) order by item_id), '[]')
-        from item where item.menu_id = menu.menu_id)`,
-        modifier_groups: sql<never>`(
-        select coalesce(json_agg(json_build_array(
-          modifier_group_id, min_selections, max_per_modifier, ${modifiersOfGroup()})), '[]')
-        from ${groupsOfMenu()} as modifier_group)`,
       }).as('rules'),
+      lines(
+        'category_id',
+        sql`hours`,
+        sql`category where category.menu_id = menu.menu_id and hours is not null`,
+      ).as('category_hours'),
+      lines(
+        'item_id',
+        sql`category_id, hours, ${absence('item')}, modifier_groups`,
+        sql`item where item.menu_id = menu.menu_id`,
+      ).as('items'),
+      lines(
+        'modifier_group_id',
+        sql`min_selections, max_per_modifier, ${modifiersOfGroup()}`,
+        sql`${groupsOfMenu()} as modifier_group`,
+      ).as('modifier_groups'),
     ]),
 );
+
+/** For each row an array of JSON in a line of its own, by the id that it begins with; null when there is none. */
+function lines(
+  id: string,
+  others: RawBuilder<unknown>,
+  rows: RawBuilder<unknown>,
+): RawBuilder<string | null> {
+  const line = sql`json_build_array(${sql.ref(id)}, ${others})::text`;
+  return sql<string | null>`(select string_agg(${line}, e'\\n' order by ${sql.ref(id)}) from ${rows})`;
+}
 
 function modifiersOfGroup(): RawBuilder<unknown> {
   return sql`(

@@ -1,8 +1,8 @@
-import { setImmediate } from 'node:timers/promises';
 import type { components } from '../../generated/api.ts';
-import { type Clock, clockFrom } from '../hours/clock.ts';
+import { clockOf } from '../hours/clock.ts';
 import type { Hours } from '../hours/hours.ts';
 import { type ScheduleState, scheduleOf } from '../hours/schedule.ts';
+import { inSlices } from '../hours/slices.ts';
 import { type AbsenceRules, createMetFrom, type GroupRules, type UseRules } from './required-groups.ts';
 
 type MenuAvailability = components['schemas']['MenuAvailability'];
@@ -39,20 +39,24 @@ export interface Told {
   until: number | null;
 }
 
-// Ten thousand items with hours of their own take 130 ms.
-const sliceMs = 10;
-
 /** Every reason of every level: all levels must hold. Other calls get their turn in between. */
 export async function orderabilityAt(rules: MenuRules, at: number): Promise<Told> {
   const stateOf = createStates(rules.timezone, at);
-  const location = levelOf('location_closed', stateOf(rules.location_hours));
-  const menu = levelOf('menu_hours', stateOf(rules.menu_hours));
+  const [location = open, menu = open] = await inSlices(
+    [
+      ['location_closed', rules.location_hours],
+      ['menu_hours', rules.menu_hours],
+    ] as const,
+    ([code, hours]) => levelOf(code, stateOf(hours)),
+  );
   const inactive: Level = { reasons: rules.is_active ? [] : [{ code: 'menu_inactive' }], until: null };
   const all = together([location, inactive, menu]);
   const categories = new Map(
-    rules.category_hours.map(([id, hours]) => [id, levelOf('category_hours', stateOf(hours))]),
+    await inSlices(rules.category_hours, ([id, hours]): [number, Level] => [
+      id,
+      levelOf('category_hours', stateOf(hours)),
+    ]),
   );
-
   const metFrom = createMetFrom(rules.modifier_groups);
 
   let until = all.until;
@@ -62,28 +66,29 @@ export async function orderabilityAt(rules: MenuRules, at: number): Promise<Told
     until = earlier(until, level.until);
     return saidOf(level);
   };
-  const items: ItemAvailability[] = [];
-  await inSlices(rules.items, ([item_id, category_id, hours, absence, uses]) => {
-    const own = [
-      categories.get(category_id) ?? open,
-      hours ? levelOf('item_hours', stateOf(hours)) : open,
-      absenceAt('item_off', absence, at),
-      requiredAt(uses, metFrom, at),
-    ];
-    items.push({ item_id, ...said(own) });
-  });
-  const modifiers: ModifierAvailability[] = [];
-  await inSlices(rules.modifier_groups, ([, , , inGroup]) => {
-    for (const [modifier_id, absence, itemAbsence, uses] of inGroup) {
+  const items = await inSlices(
+    rules.items,
+    ([item_id, category_id, hours, absence, uses]): ItemAvailability => {
+      const own = [
+        categories.get(category_id) ?? open,
+        hours ? levelOf('item_hours', stateOf(hours)) : open,
+        absenceAt('item_off', absence, at),
+        requiredAt(uses, metFrom, at),
+      ];
+      return { item_id, ...said(own) };
+    },
+  );
+  const inGroups = await inSlices(rules.modifier_groups, ([, , , inGroup]) =>
+    inGroup.map(([modifier_id, absence, itemAbsence, uses]): ModifierAvailability => {
       const own = [
         absenceAt('modifier_off', absence, at),
         absenceAt('item_off', itemAbsence, at),
         requiredAt(uses, metFrom, at),
       ];
-      modifiers.push({ modifier_id, ...said(own) });
-    }
-  });
-  modifiers.sort((one, other) => one.modifier_id - other.modifier_id);
+      return { modifier_id, ...said(own) };
+    }),
+  );
+  const modifiers = inGroups.flat().sort((one, other) => one.modifier_id - other.modifier_id);
 
   const availability = {
     menu_id: rules.menu_id,
@@ -93,16 +98,6 @@ export async function orderabilityAt(rules: MenuRules, at: number): Promise<Told
     modifiers,
   };
   return { availability, until };
-}
-
-async function inSlices<T>(list: readonly T[], work: (one: T) => void): Promise<void> {
-  let sliceEnd = performance.now() + sliceMs;
-  for (const one of list) {
-    work(one);
-    if (performance.now() < sliceEnd) continue;
-    await setImmediate();
-    sliceEnd = performance.now() + sliceMs;
-  }
 }
 
 /** What stands against an order, and until when it does so; null for ever. */
@@ -151,13 +146,11 @@ function requiredAt(uses: readonly UseRules[], metFrom: (use: UseRules) => numbe
 
 /** The states of hours at the moment; the same hours, which many items have, are looked at once. */
 function createStates(timezone: string, at: number): (hours: Hours | null) => ScheduleState {
-  let clock: Clock | undefined;
   const known = new Map<string, ScheduleState>();
   return (hours) => {
     if (!hours) return { isOpen: true, nextChange: null };
     const text = JSON.stringify(hours);
-    clock ??= clockFrom(timezone, at);
-    const state = known.get(text) ?? scheduleOf(hours, clock).at(at);
+    const state = known.get(text) ?? scheduleOf(hours, clockOf(timezone)).at(at);
     known.set(text, state);
     return state;
   };

@@ -40,11 +40,13 @@ export async function withReturns<Body extends Restoring>(
   if (bodies.every(({ restore }) => !restore)) return [...bodies];
   const [found] = await selectHours(database, key);
   const rules = found && { ...found, levels: JSON.parse(found.levels) };
+  const asked = new Set(bodies.flatMap(({ restore }) => restore ?? []));
+  // Without a location the write itself says why there is none.
+  const moments = new Map([...asked].map((restore) => [restore, rules ? returnOf(restore, rules) : null]));
   const errors: FieldError[] = [];
   const returning = bodies.map(({ restore, ...rest }, place) => {
     if (!restore) return rest;
-    // Without a location the write itself says why there is none.
-    const moment = rules ? returnOf(restore, rules) : null;
+    const moment = moments.get(restore) ?? null;
     if (rules && moment === null) errors.push(noOpening(`${pointerTo(place)}/restore`));
     return { ...rest, unavailable_until: moment };
   });

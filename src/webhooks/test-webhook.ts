@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import document from '../../generated/openapi.json' with { type: 'json' };
+import type { Database } from '../db/database.ts';
 import type { Seal } from '../db/seal.ts';
 import { tooManyRequests } from '../http/errors.ts';
 import type { Call, Reply } from '../http/handler.ts';
@@ -16,9 +18,10 @@ export function testWebhook({ seal, send }: { seal: Seal; send: Send }) {
     const event_id = `evt_test_${randomUUID().replaceAll('-', '')}`;
     const secrets = sealed_secrets.map((sealed) => seal.open(sealed));
     const event = JSON.stringify(testEvent(body.type, event_id, found_at, requestId));
-    const result = await withinTestLimits(caller.accountId, () =>
-      send({ url, secrets, eventId: event_id, body: event, sentAt: found_at }),
-    );
+    const result = await withinTestLimits(caller.accountId, async () => {
+      if (database.isTransaction) await keepOpen(database);
+      return send({ url, secrets, eventId: event_id, body: event, sentAt: found_at });
+    });
     return ok({
       data: {
         event_id,
@@ -49,6 +52,13 @@ async function withinTestLimits<T>(accountId: number, test: () => Promise<T>): P
   } finally {
     underWay.delete(accountId);
   }
+}
+
+/** The server ends transactions that are idle for shorter than a test may take. */
+async function keepOpen(transaction: Database): Promise<void> {
+  await sql`select set_config('idle_in_transaction_session_timeout', ${`${patienceSeconds + 5}s`}, true)`.execute(
+    transaction,
+  );
 }
 
 /** The greatest identifier of the contract: a receiver that mistakes a test for an event finds no such record. */

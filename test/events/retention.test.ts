@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 import { type Database, openDatabase } from '../../src/db/database.ts';
-import { keepPartitions } from '../../src/db/partitions.ts';
+import { dropPartitions, keepPartitions } from '../../src/db/partitions.ts';
 import { relayBatch } from '../../src/webhooks/delivery/relay.ts';
 import { createSweep } from '../../src/webhooks/delivery/retention.ts';
 import type { Api } from '../support/api.ts';
@@ -149,6 +149,39 @@ t.test('days without a partition take writes, and become one when a worker is ba
       'and there are days to come',
     );
   }
+});
+
+t.test('what accounts lose with a day is noted while everybody else works', async (t) => {
+  const { database, connection, add } = await setUp(t);
+  await add(2);
+  await age(database, 31);
+  const sweeper = openDatabase(connection, { max: 1 });
+  t.teardown(() => sweeper.destroy());
+  const oldest = async () => (await partitionsOf(database, 'feed'))[0]?.name;
+  const before = await oldest();
+  let dropping: Promise<unknown> | undefined;
+  await database.transaction().execute(async (transaction) => {
+    // As the relay does with each batch.
+    await sql`select from account_feed for update`.execute(transaction);
+    dropping = dropPartitions(sweeper, 30);
+    await eventually('the sweeper waits for the account', async () => {
+      const { rows } = await sql`
+        select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query ~ 'account_feed|drop_events'`.execute(
+        database,
+      );
+      return rows.length > 0;
+    });
+    const { rows } = await sql`
+      select from pg_locks
+      where relation in ('event'::regclass, 'feed'::regclass) and mode = 'AccessExclusiveLock'`.execute(
+      database,
+    );
+    t.same(rows, [], 'and keeps nobody out of the tables meanwhile');
+  });
+  await dropping;
+  await sweep(database);
+  t.not(await oldest(), before);
 });
 
 t.test('a dump keeps old days, holds up no write, and they go once it has ended', async (t) => {

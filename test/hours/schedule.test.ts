@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import t from 'tap';
-import { clockFrom } from '../../src/hours/clock.ts';
+import { clockOf } from '../../src/hours/clock.ts';
 import type { Hours } from '../../src/hours/hours.ts';
 import { scheduleOf } from '../../src/hours/schedule.ts';
 import { Minutes, minuteMs } from './oracle.ts';
@@ -41,7 +41,7 @@ for (const zone of zones) {
         const open = minutes.openMinutes(hours);
         for (const place of places) {
           const instant = from + (place + 1440 * 2) * minuteMs;
-          const schedule = scheduleOf(hours, clockFrom(zone, instant));
+          const schedule = scheduleOf(hours, clockOf(zone));
           assert.equal(
             schedule.at(instant).isOpen,
             open[place + 1440 * 2] === 1,
@@ -55,7 +55,7 @@ for (const zone of zones) {
 }
 
 function changesOf(hours: Hours, zone: string): string[] {
-  const schedule = scheduleOf(hours, clockFrom(zone, firstCompared));
+  const schedule = scheduleOf(hours, clockOf(zone));
   const changes = [];
   let { isOpen, nextChange } = schedule.at(firstCompared);
   changes.push(`${new Date(firstCompared).toISOString()} ${isOpen}`);

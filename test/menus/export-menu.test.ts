@@ -1,6 +1,10 @@
 import { parse } from 'csv-parse/sync';
+import { sql } from 'kysely';
 import t from 'tap';
+import { openDatabase } from '../../src/db/database.ts';
+import type { ApiResponse } from '../support/api.ts';
 import { followEvents } from '../support/events.ts';
+import { eventually } from '../support/eventually.ts';
 import { makeCategory, makeItem, makeLocation, makeMenu, makeTree } from '../support/records.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -269,4 +273,25 @@ t.test('whatever an item holds survives a round trip as CSV', async (t) => {
     before.body.data.categories[0].items.slice(1),
     'another menu takes it too',
   );
+});
+
+t.test('exports of one client leave connections to the others', async (t) => {
+  const { api, client, connection } = await startTestService(t, { pool: { max: 4 } });
+  const { menu } = await makeTree(api);
+  const other = await client({ account: 'Another restaurant group' });
+  await other.get('/locations');
+  const beside = openDatabase(connection, { max: 2 });
+  t.teardown(() => beside.destroy());
+  let exports: Promise<ApiResponse>[] = [];
+  await beside.transaction().execute(async (transaction) => {
+    await sql`lock table item in access exclusive mode`.execute(transaction);
+    exports = Array.from({ length: 10 }, () => api.get(`/menus/${menu.menu_id}/content`));
+    await eventually('some wait in the database', async () => {
+      const { rows } = await sql`select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`.execute(beside);
+      return rows.length >= 2;
+    });
+    t.equal((await other.get('/locations')).status, 200);
+  });
+  for (const { status } of await Promise.all(exports)) t.equal(status, 200);
 });

@@ -1,5 +1,4 @@
 /** A client on a thread of its own, for measurements of the thread that serves it: it takes no time there. */
-import { once } from 'node:events';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import type { Test } from 'tap';
 import { request } from 'undici';
@@ -18,23 +17,34 @@ export interface DistantResponse {
   bytes: number;
 }
 
-/** @returns what makes one call after the other; the thread ends with the test. */
+interface Numbered {
+  number: number;
+}
+
+/** @returns what makes a call, beside those that are under way; the thread ends with the test. */
 export function distantClient(
   t: Test,
   caller: { url: string; token: string },
 ): (call: DistantCall) => Promise<DistantResponse> {
   const thread = new Worker(new URL(import.meta.url), { workerData: caller });
   t.teardown(() => thread.terminate());
-  return async (call) => {
-    thread.postMessage(call);
-    const [response] = await once(thread, 'message');
-    return response;
-  };
+  const waiting = new Map<number, (response: DistantResponse) => void>();
+  let calls = 0;
+  thread.on('message', ({ number, ...response }: DistantResponse & Numbered) => {
+    waiting.get(number)?.(response);
+    waiting.delete(number);
+  });
+  return (call) =>
+    new Promise((resolve) => {
+      const number = ++calls;
+      waiting.set(number, resolve);
+      thread.postMessage({ ...call, number } satisfies DistantCall & Numbered);
+    });
 }
 
 if (!isMainThread && workerData?.token) {
   const { url, token } = workerData;
-  parentPort?.on('message', async ({ method, path, headers, body }: DistantCall) => {
+  parentPort?.on('message', async ({ number, method, path, headers, body }: DistantCall & Numbered) => {
     const response = await request(`${url}/api/v1${path}`, {
       method,
       headers: {
@@ -45,6 +55,7 @@ if (!isMainThread && workerData?.token) {
       ...(body !== undefined && { body }),
     });
     const { byteLength } = await response.body.arrayBuffer();
-    parentPort?.postMessage({ status: response.statusCode, bytes: byteLength } satisfies DistantResponse);
+    const made: DistantResponse & Numbered = { number, status: response.statusCode, bytes: byteLength };
+    parentPort?.postMessage(made);
   });
 }

@@ -1,4 +1,5 @@
 import t from 'tap';
+import type { ApiResponse } from '../support/api.ts';
 import { startTestService } from '../support/service.ts';
 import { storedText } from '../support/stored-text.ts';
 
@@ -40,6 +41,26 @@ t.test('the secret is shown once, and nothing of it is stored in clear', async (
   for (const clear of [key, Buffer.from(key).toString('hex'), Buffer.from(key, 'base64').toString('hex')]) {
     t.notOk(stored.includes(clear));
   }
+});
+
+t.test('a tenant whose name servers are silent holds no connection that others need', async (t) => {
+  const silent = new Promise<never>(() => {});
+  const { api, client } = await startTestService(t, { lookup: () => silent, pool: { max: 8 } });
+  const other = await client({ account: 'Other' });
+  const creating = Array.from({ length: 20 }, (_, number) =>
+    api.post(
+      '/webhooks',
+      { url: `https://${number}.example.com/` },
+      { headers: { 'idempotency-key': `${number}` } },
+    ),
+  );
+  let all: ApiResponse[] | undefined;
+  const done = Promise.all(creating).then((responses) => {
+    all = responses;
+  });
+  while (!all) t.equal((await other.get('/locations')).status, 200);
+  await done;
+  t.same([...new Set(all.map(({ status }) => status))], [201]);
 });
 
 t.test('an address that is private, in whatever spelling, is refused', async (t) => {

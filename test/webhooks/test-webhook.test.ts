@@ -1,8 +1,9 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { checkSchema } from '../support/contract.ts';
 import { hang, startReceiver, subscribe, verify } from '../support/receiver.ts';
-import { startTestService } from '../support/service.ts';
+import { cloneDatabase, startTestService } from '../support/service.ts';
 
 const eventTypes = document.components.schemas.EventType.enum;
 
@@ -76,6 +77,25 @@ t.test('the guard stands before a test too', async (t) => {
     response_excerpt: null,
   });
   t.same(receiver.deliveries, []);
+});
+
+t.test('a keyed test outlasts what the server permits a transaction to be idle', async (t) => {
+  const idleMs = 200;
+  const limits = { idle_in_transaction_session_timeout: idleMs };
+  const { api } = await startTestService(t, { connection: { ...(await cloneDatabase(t)), ...limits } });
+  const receiver = await startReceiver(t, async () => {
+    await pause(3 * idleMs);
+    return 204;
+  });
+  const { webhook_id } = await subscribe(t, api, receiver);
+  const headers = { 'idempotency-key': 'one' };
+  for (const repeated of [undefined, 'true'])
+    t.match(await api.post(`/webhooks/${webhook_id}/test`, { type: 'item.toggled' }, { headers }), {
+      status: 200,
+      headers: { 'idempotency-replayed': repeated },
+      body: { data: { delivered: true } },
+    });
+  t.equal(receiver.deliveries.length, 1);
 });
 
 t.test('one test of an account at a time; another account is not held up', async (t) => {

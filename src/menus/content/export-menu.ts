@@ -3,6 +3,7 @@ import type { EncodedJson } from '../../db/json.ts';
 import { isCurrent } from '../../http/conditional.ts';
 import type { Call, Reply } from '../../http/handler.ts';
 import { notModified, ok, okAs } from '../../http/reply.ts';
+import { createTurns } from '../../http/turns.ts';
 import { requireReach } from '../../records/reach.ts';
 import { menuKey } from '../menu.ts';
 import { selectMenuETag } from '../menu-detail.ts';
@@ -21,13 +22,20 @@ export async function exportMenu(call: Call<'exportMenu'>): Promise<Reply<'expor
     const etag = representationETag(requireReach(current, 'menu').etag, mediaType);
     if (isCurrent(headers['if-none-match'], etag)) return notModified(etag);
   }
-  const stored = requireReach(await readStoredText(database, key, groupsIn(mediaType)), 'menu');
-  const etag = representationETag(stored.etag, mediaType);
-  const document = await written(stored, { mediaType, withAvailability: query.availability ?? false });
+  const { etag, document } = await inTurn(caller.clientId, async () => {
+    const stored = requireReach(await readStoredText(database, key, groupsIn(mediaType)), 'menu');
+    return {
+      etag: representationETag(stored.etag, mediaType),
+      document: await written(stored, { mediaType, withAvailability: query.availability ?? false }),
+    };
+  });
   return mediaType === 'text/csv'
     ? okAs(mediaType, document, { ETag: etag })
     : ok(document as EncodedJson<components['schemas']['MenuDocument']>, { ETag: etag });
 }
+
+// As many as imports.
+const inTurn = createTurns(2);
 
 // CSV has none.
 function groupsIn(mediaType: Form['mediaType']): WantedGroups {

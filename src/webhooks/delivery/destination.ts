@@ -14,8 +14,11 @@ import { createNames, type Lookup, UnresolvedHost } from './names.ts';
  * kinds of address is reached through the good ones.
  */
 export interface Destination {
-  /** What is wrong with `url` as an endpoint, or null. A name that does not resolve now is not an error. */
-  check(url: string): Promise<AddressError | null>;
+  /**
+   * What is wrong with `url` as an endpoint, or null. A name that does not resolve now is not an error, and neither is one
+   * that is not looked up.
+   */
+  check(url: string, options?: { looksUp: boolean }): Promise<AddressError | null>;
   /** Connects to permitted addresses only; fails with BlockedAddress or UnresolvedHost before any packet is sent. */
   dispatcher: Dispatcher;
   /** Drops all sockets at once, so it is for the time after the last send. */
@@ -68,7 +71,7 @@ export function createDestination(options: {
       names.close();
       return agent.destroy();
     },
-    async check(text) {
+    async check(text, { looksUp } = { looksUp: true }) {
       const url = URL.parse(text);
       if (url === null) return { code: 'invalid_url', message: 'is not a valid URL' };
       if (url.protocol !== 'https:' && url.protocol !== 'http:') return httpsRequired;
@@ -77,7 +80,7 @@ export function createDestination(options: {
       if (url.href.includes('#'))
         return { code: 'fragment_not_allowed', message: 'must not contain a fragment' };
 
-      const addresses = await addressesNow(bare(url.hostname), resolve);
+      const addresses = await addressesNow(bare(url.hostname), looksUp ? resolve : async () => []);
       if (addresses.length > 0 && !addresses.some(permitted(allowedOrPublic)))
         return { code: 'blocked_address', message: 'leads to an address that is not allowed' };
       const plainIsFine = networks.allowed.length > 0 && addresses.every(permitted(allowed));
