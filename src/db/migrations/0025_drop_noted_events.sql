@@ -11,7 +11,8 @@ declare
   ended timestamptz;
 begin
   perform require_deletable('feed'), require_deletable('event');
-  lock table only feed, only event in access exclusive mode;
+  -- In the relay's order: the other way round, it and the drop would each wait for the other.
+  lock table only event, only feed in access exclusive mode;
   perform drop_partitions('feed', bound);
   select min(coalesce(since, '-infinity')) into ended from partitions_of('feed') where not is_default;
   return drop_partitions('event', least(bound, ended));
