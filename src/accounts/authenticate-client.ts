@@ -14,6 +14,7 @@ import { type Client, enabledClients, hashOfSecret } from './client.ts';
 /** Gives the client, unless it is unknown, disabled or none of its secrets is this one. */
 export type AuthenticateClient = (clientId: string, secret: string) => Promise<Client | undefined>;
 
+/** Checks client ids and secrets against the database; concurrent calls share its lookups. */
 export function createClientAuthentication(database: Database): AuthenticateClient {
   const lookUp = together(async (clientIds) => {
     const rows = await selectWithSecrets(database, { client_ids: clientIds });

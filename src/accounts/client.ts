@@ -3,6 +3,7 @@ import type { Database } from '../db/database.ts';
 import { build, type Param, statement } from '../db/statement.ts';
 import type { Scope } from '../http/scopes.ts';
 
+/** A client as requests are checked against it. */
 export interface Client {
   account_id: number;
   client_id: string;

@@ -20,6 +20,7 @@ export interface CategoryKey extends Reach {
   category_id: number;
 }
 
+/** The key that the path of a request names, with what its caller may reach. */
 export function categoryKey(params: { menu_id: number; category_id: number }, caller: Caller): CategoryKey {
   return { menu_id: params.menu_id, category_id: params.category_id, ...reachOf(caller) };
 }
@@ -53,6 +54,7 @@ export function shownCategory(row = 'category') {
   };
 }
 
+/** A row of `category` as the API shows it, built by the database. */
 export function categoryJson(row = 'category'): RawBuilder<Json<Category>> {
   return jsonObject<Category>(shownCategory(row));
 }

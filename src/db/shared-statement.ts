@@ -57,6 +57,9 @@ const mostCalls = 100;
 // A caller waits for four seconds at most, of which the failed statement has taken this much at most.
 const patienceMs = 500;
 
+/**
+ * Returns a function that runs calls of one kind, those with the same key together while others are running.
+ */
 export function shared<Call, Result>(sharing: Sharing<Call, Result>): Shared<Call, Result> {
   const byDatabase = new WeakMap<Database, Map<string, Queue<Call, Result>>>();
   const queuesOf = (database: Database) => {

@@ -206,6 +206,7 @@ export async function stopServer({ child }: Running): Promise<void> {
   if (child.pid !== undefined) await shutDown(child.pid, () => isRunning({ child }));
 }
 
+/** Whether the process of the server has neither exited nor been killed. */
 export function isRunning({ child }: Pick<Running, 'child'>): boolean {
   return child.exitCode === null && child.signalCode === null;
 }

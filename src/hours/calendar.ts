@@ -12,6 +12,7 @@ export interface Calendar {
   stretchesFrom(day: number): { first: number; last: number }[];
 }
 
+/** The windows of `hours` by day, with the dates that differ from the week. */
 export function calendarOf({ weekly, dates, valid_from, valid_until }: Hours): Calendar {
   const ofWeekday = weekdays.map((weekday) => inOrder(weekly.filter(({ days }) => days.includes(weekday))));
   const ofDate = new Map(dates.map(({ date, windows }) => [dayOf(date), inOrder(windows)]));

@@ -20,6 +20,7 @@ export interface ItemKey extends Reach {
   item_id: number;
 }
 
+/** The key that the path of a request names, with what its caller may reach. */
 export function itemKey(params: { menu_id: number; item_id: number }, caller: Caller): ItemKey {
   return { menu_id: params.menu_id, item_id: params.item_id, ...reachOf(caller) };
 }
@@ -89,6 +90,7 @@ export function shownItem(row = 'item') {
   return { ...fields, ...seenAvailability(row), ...notedAbsence(row), updated_at, version };
 }
 
+/** A row of `item` as the API shows it, built by the database. */
 export function itemJson(row = 'item'): RawBuilder<Json<Item>> {
   return jsonObject<Item>(shownItem(row));
 }
@@ -117,6 +119,7 @@ export const items: RecordKind<ItemKey, Item> = {
   },
 };
 
+/** The 422 for a `category_id` that is not a category of the item's menu. */
 export function notInMenu(): ApiError {
   return parameterError([
     { field: '/category_id', code: 'not_found', message: 'is not a category of this menu' },

@@ -91,6 +91,7 @@ export function shownModifier(row: string) {
   };
 }
 
+/** A row of `modifier` as the API shows it, built by the database. */
 export function modifierJson(row = 'modifier'): RawBuilder<Json<Modifier>> {
   return jsonObject<Modifier>(shownModifier(row));
 }

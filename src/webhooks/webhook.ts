@@ -14,6 +14,7 @@ export type WebhookWithSecret = components['schemas']['WebhookWithSecret'];
 /** The path of one webhook and who asks. */
 export type WebhookKey = { webhook_id: number } & Reach;
 
+/** The key that the path of a request names, with what its caller may reach. */
 export function webhookKey({ webhook_id }: { webhook_id: number }, caller: Caller): WebhookKey {
   return { webhook_id, ...reachOf(caller) };
 }

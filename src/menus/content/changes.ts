@@ -28,6 +28,10 @@ export function sortOut<Row extends object, Values extends object>(
   return part;
 }
 
+/**
+ * The fields in which `next` differs from `old`, with both values; null if there is none. Other fields of `old` do not
+ * count.
+ */
 export function changeOf<Values extends object>(old: object, next: object): Change<Values> | null {
   const before = old as Record<string, unknown>;
   const changed = Object.entries(next).filter(

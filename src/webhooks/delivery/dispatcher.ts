@@ -46,6 +46,7 @@ export interface DispatcherOptions {
 
 const stopPatienceMs = 5_000;
 
+/** Starts to attempt due deliveries in this process, until it is stopped. */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { database, send, seal, log, retryDelay = nextDelayMs, observe = () => {}, beforeSending } = options;
   const { concurrency = 1024, perEndpoint = 64, leaseMs = 30_000, idleMs = 200 } = options;

@@ -25,6 +25,9 @@ export interface OutboxStart {
 /** A full look now and then costs little and heals what nobody has thought of. */
 const forgetAfterMs = 60_000;
 
+/**
+ * Remembers, for one relay, where in the outbox waiting events can begin, so that it need not read what is gone.
+ */
 export function rememberOutboxStart(): OutboxStart {
   let begunAt = performance.now();
   let server: string | null | undefined;

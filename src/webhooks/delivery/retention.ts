@@ -31,6 +31,7 @@ export interface SweepOptions {
   unhurried?: Database;
 }
 
+/** Creates a sweep that removes what has expired, one bounded step at a time. */
 export function createSweep(
   database: Database,
   { days, batch = 1000, holder = thisProcess, unhurried = database }: SweepOptions,
