@@ -43,7 +43,7 @@ export function newClientSecret(): string {
   return `mss_${randomBytes(32).toString('base64url')}`;
 }
 
-/** A secret as the database has it. */
+/** A secret in the form in which the database stores it. */
 export function hashOfSecret(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }

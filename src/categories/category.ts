@@ -14,7 +14,7 @@ import type { FieldTypes } from '../records/update.ts';
 export type Category = components['schemas']['Category'];
 export type CategoryDetail = components['schemas']['CategoryDetail'];
 
-/** Path of one category and who asks: the values that every statement on one category takes. */
+/** The path of one category, with what the caller may reach: the parameters of every statement on one category. */
 export interface CategoryKey extends Reach {
   menu_id: number;
   category_id: number;

@@ -30,8 +30,8 @@ export async function createCategory(call: Call<'createCategory'>): Promise<Repl
   return created(data(category.resource), { ETag: category.etag, Location: location });
 }
 
-// The menu is not held: a delete of it, which locks it before its last look, would wait here in a circle. One that is
-// deleted meanwhile is found missing by the foreign key.
+// The menu is not locked: deleteMenu locks it before its last check and would wait for this transaction in a circle.
+// If the menu is deleted meanwhile, the foreign key fails.
 type NewCategory = Pick<Category, 'name' | 'description' | 'external_id' | 'hours'> & {
   sort_order: number | null;
 };
