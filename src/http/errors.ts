@@ -77,7 +77,7 @@ export function notAcceptable(offered: readonly string[]): ApiError {
   return new ApiError(406, 'Not Acceptable', 'not_acceptable', detail);
 }
 
-/** What is asked for clashes with what is under way or gone; `detail` says with what. */
+/** The request conflicts with another one in progress, or with the state of the record; `detail` says how. */
 export function conflict(detail: string): ApiError {
   return new ApiError(409, 'Conflict', 'conflict', detail);
 }
@@ -135,7 +135,7 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiError {
 /** As many errors as a response lists. */
 export const listedErrors = 100;
 
-/** Collects errors, of which it keeps as many as tell that there are more than a response lists. */
+/** Collects errors; keeps one more than a response lists, to show that there are more. */
 export class ErrorList implements Iterable<FieldError> {
   readonly #kept: FieldError[] = [];
 
@@ -176,7 +176,7 @@ export function tooManyRequests(retryAfterSeconds: number): ApiError {
   });
 }
 
-/** As many calls of the operation as the client may have at a time are under way. */
+/** The client already has as many calls of this operation in progress as it may have. */
 export function tooManyAtOnce(limit: number): ApiError {
   return new ApiError(
     429,

@@ -11,7 +11,9 @@ import {
 /** Longest path and query in characters; RFC 9110, section 4.1 asks for 8000 octets at least. */
 const maxUrlLength = 8192;
 
-/** Longest list of ETags in characters, as the contract has it; all headers together may have twice as many. */
+/**
+ * The longest list of ETags in characters, according to the contract; all headers together may have twice as many.
+ */
 const maxETagsLength = 8192;
 
 /**
@@ -37,7 +39,7 @@ export function refuseUnrouted(app: FastifyInstance): void {
     }
     if (request.is404 || request.routeOptions.url === '*') throw refusal(request, served);
   });
-  // Reached by routes that pass a request on, such as that of the static files.
+  // Reached by routes that pass a request on, such as the route for static files.
   app.setNotFoundHandler((request) => {
     throw unknownPath(request);
   });
