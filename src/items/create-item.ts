@@ -69,7 +69,7 @@ const insert = creationInMenu<CategoryPath, NewItem, Item>(
   itemLimit,
 );
 
-/** @throws 422 when the menu has no such category, or the price more decimal places than the currency. */
+/** @throws 422 if the menu has no such category, or if the price has more decimal places than the currency. */
 async function requireTerms(database: Database, values: CategoryPath & { price: number }): Promise<void> {
   const [home] = await selectCurrency(database, values);
   if (!home) throw notInMenu();

@@ -44,7 +44,7 @@ export const itemFields = {
 /** Items that a menu may have; imports and reorders take no more. */
 export const itemLimit = 10_000;
 
-/** What a new item is where nothing is said; without a place it comes after the last of its category. */
+/** The values of a new item for fields that the body lacks; without a `sort_order` it comes last in its category. */
 export const itemDefaults = {
   description: '',
   photo_url: null,
@@ -56,7 +56,7 @@ export const itemDefaults = {
   hours: null,
 };
 
-/** The fields of a row of `item`, with its availability as it is stored, which is what the last event said. */
+/** The fields of a row of `item`, with its availability as stored, which is what the last event said. */
 function storedItem(row: string) {
   const item = columns('item', row);
   return {

@@ -29,14 +29,14 @@ type Ids = Target & { ids: number[] };
 /** Expressions for columns whose values are not taken from the rows. */
 type Assign = (p: Param<Rows>) => Record<string, RawBuilder<unknown>>;
 
-/** A kind of record, with the columns that rows have of it. */
+/** A kind of record, with the columns that the rows have. */
 export interface RowKind<T> {
   kind: RecordKind<never, T>;
   /** With their SQL types. */
   columns: Record<string, string>;
   /** The columns, besides the account, that place a new record. */
   within: readonly ('location_id' | 'menu_id')[];
-  /** The menus that each change touches; the one that is written is marked by one statement for all of them. */
+  /** The menus that each change touches; the menu of the import itself is marked by one statement for all changes. */
   touch: TouchOptions;
 }
 
