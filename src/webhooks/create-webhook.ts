@@ -44,8 +44,8 @@ interface Services {
 }
 
 /**
- * Those who add endpoints to one account do so one after the other, and each counts in a statement that shows what the
- * one before has committed.
+ * Endpoints are added to an account one after the other, so that each count sees what the previous call has
+ * committed.
  */
 function insertWithin(database: Database, most: number, webhook: NewWebhook) {
   return inTransaction(database, async (transaction) => {
