@@ -19,6 +19,10 @@ import { cursorAt, type Position, positionOfCursor, positionOfEvent } from './fe
 const mostExamined = 5_000;
 const mostListed = 200;
 
+/**
+ * A page of the event feed, oldest first, from a cursor or an event on.
+ * @throws 422 if events after it are no longer kept
+ */
 export async function listEvents(call: Call<'listEvents'>): Promise<Reply<'listEvents'>> {
   // If retention removes events between the statements, the position to continue from is looked up once more.
   const page = (await readPage(call)) ?? (await readPage(call));

@@ -16,6 +16,10 @@ import { sensible } from './availability.ts';
 import { type Item, itemDefaults, itemFields, itemLimit, items, notInMenu } from './item.ts';
 import { searchColumns } from './search.ts';
 
+/**
+ * Creates an item in a menu, in one statement with its event.
+ * @throws 404 or 403 for the menu, 422 for the category or the price
+ */
 export async function createItem(call: Call<'createItem'>): Promise<Reply<'createItem'>> {
   const { database, params, caller, requestId } = call;
   const body = sensible(call.body);

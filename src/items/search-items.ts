@@ -15,6 +15,7 @@ import { mentions } from './search.ts';
 
 const mostExamined = 5_000;
 
+/** A page of the items that match the filters, on all menus that the caller may reach, by id. */
 export async function searchItems(call: Call<'searchItems'>): Promise<Reply<'searchItems'>> {
   const { database, query, caller } = call;
   const wanted = pageRequest(query);

@@ -12,6 +12,10 @@ import { newSecret } from './delivery/signature.ts';
 import { requireUsable } from './settings.ts';
 import { webhookETag, webhookJson, withSecret } from './webhook.ts';
 
+/**
+ * Registers an endpoint; the response is the only one that shows its secret.
+ * @throws 422 for its address, its filters or the number of endpoints
+ */
 export function createWebhook({ seal, destination, webhooksPerAccount }: Services) {
   return async ({ database, body, caller }: Call<'createWebhook'>): Promise<Reply<'createWebhook'>> => {
     const reach = reachOf(caller);
