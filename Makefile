@@ -1,7 +1,7 @@
-# The runtime is the Node that package-lock.json pins, not the machine's; each target first installs what is missing.
+# The runtime is the Node.js that package-lock.json pins, not the machine's. Each target first installs what is missing.
 node := node_modules/.bin/node
 export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
-# Compiled code is kept: a start takes half the time.
+# Caching compiled code halves the time of a start.
 export NODE_COMPILE_CACHE := $(CURDIR)/node_modules/.cache/node
 export REDOCLY_TELEMETRY := off
 export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
@@ -14,22 +14,22 @@ installed := node_modules/.package-lock.json
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-11s %s\n", $$1, $$2 }' Makefile
 
-start: $(installed) ## run the service, on its own database unless DATABASE_URL is set
+start: $(installed) ## run the service, on its own PostgreSQL unless DATABASE_URL is set
 	@$(node) src/main.ts
 
-cluster: $(installed) ## run it as many processes behind haproxy, with Redis, until Ctrl-C
+cluster: $(installed) ## run many processes of it behind HAProxy, with Redis, until Ctrl-C
 	@$(node) test/cluster/main.ts
 
-test: $(installed) ## run all tests but the slow ones
+test: $(installed) ## run all tests except those of tools and gates
 	@$(node) scripts/test.ts
 
-tools: $(installed) ## run the slow tests: of the tools, the docs page, many processes, upgrades and restores
+tools: $(installed) ## run the slow tests: tools, the /docs page, many processes, upgrades and restores
 	@$(node) scripts/test.ts test/tools/*.test.ts test/procedures/*.test.ts test/cluster/*.test.ts
 
-gates: $(installed) ## run the tests of what judges the contract and the clients made from it
+gates: $(installed) ## run the tests of the checks themselves: of the contract and of generated clients
 	@$(node) scripts/test.ts test/gates/*.test.ts
 
-dev: $(installed) ## run the service, and start it again whenever its code changes
+dev: $(installed) ## run the service, and restart it whenever its code changes
 	@$(node) --watch src/main.ts
 
 generate: $(installed) ## write generated/ from the contract, the migrations and the SQL of src/
@@ -49,7 +49,7 @@ audit: $(installed) ## check both editions of the contract with Spectral and the
 breaking: $(installed) ## list changes that break clients of the released contract [REVISION=file]
 	@$(node) scripts/breaking.ts $(REVISION)
 
-portable: $(installed) ## check that both editions mean the same to validators, a proxy and five engines of patterns
+portable: $(installed) ## check that validators, a proxy and five regex engines read both editions alike
 	@$(node) scripts/portable/main.ts
 	@$(node) scripts/test.ts test/portable/*.test.ts
 
@@ -59,14 +59,14 @@ sdk: $(installed) ## generate, compile and run clients in eight languages [CLIEN
 conformance: $(installed) ## test the running service with Schemathesis, for about three minutes [MINUTES=30]
 	@$(node) scripts/conformance/main.ts $(if $(MINUTES),--minutes $(MINUTES))
 
-chaos: $(installed) ## break the service under load for two minutes, and check its word [MINUTES=60 SEED=1 | SOAK=1 OUT=dir]
+chaos: $(installed) ## break the service under load for two minutes, and check that nothing is lost [MINUTES=60 SEED=1 | SOAK=1 OUT=dir]
 	@$(node) test/chaos/$(if $(SOAK),soak/)main.ts $(if $(MINUTES),--minutes $(MINUTES)) \
 	  $(if $(SOAK),$(if $(OUT),--out $(OUT)),$(if $(SEED),--seed $(SEED)))
 
-bench: $(installed) ## measure the API against the same SQL without the service
+bench: $(installed) ## compare the speed of the service with that of its SQL alone
 	@$(node) scripts/bench/main.ts
 
-check: $(installed) ## everything CI runs, and how long each target takes
+check: $(installed) ## run everything that CI runs, and print how long each target took
 	@$(node) scripts/check.ts
 
 current: $(installed)

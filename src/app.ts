@@ -43,9 +43,9 @@ export interface AppOptions {
   responseCheckRate?: number;
   /** Endpoints that one account may have; 100 unless given. */
   webhooksPerAccount?: number;
-  /** What a client may keep under its Idempotency-Keys within 24 hours. */
+  /** What a client may store under its Idempotency-Keys within 24 hours. */
   keptResponses?: { keys: number; megabytes: number };
-  /** What a connection may take for a response. */
+  /** How long a connection may take to read a response. */
   readingTime?: ReadingTime;
 }
 
@@ -58,7 +58,7 @@ export interface AppParts {
   send: Send;
   /** Counts the responses, and is served at /metrics. */
   metrics?: Metrics;
-  /** Aborted as soon as the process is told to stop: it then says that it is not ready, and goes on serving. */
+  /** Aborted as soon as the process is told to stop: it then reports that it is not ready, and keeps serving. */
   leaving?: AbortSignal;
   /** Called when a call that may have written has succeeded. */
   afterWrite: () => void;
@@ -138,7 +138,7 @@ async function createServer(
     clientErrorHandler: parserErrorSender((packet) => crossOrigin?.headersOfPacket(packet) ?? {}),
     return503OnClosing: false,
   });
-  // Likewise for an Expect that is not 100-continue; RFC 9110, section 10.1.1 lets a server ignore it.
+  // The same applies to an Expect other than 100-continue; RFC 9110, section 10.1.1 lets a server ignore it.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.setErrorHandler(sendError);
   app.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id));

@@ -68,7 +68,7 @@ import { rotateWebhookSecret } from './webhooks/rotate-webhook-secret.ts';
 import { testWebhook } from './webhooks/test-webhook.ts';
 import { updateWebhook } from './webhooks/update-webhook.ts';
 
-/** What some operations need beside the database; created once at start. */
+/** What some operations need besides the database; created once at start. */
 export interface Services {
   tokens: Tokens;
   authenticateClient: AuthenticateClient;
@@ -76,7 +76,7 @@ export interface Services {
   destination: Destination;
   send: Send;
   webhooksPerAccount: number;
-  /** What clients are told of the limits that they are under. */
+  /** The limits that getCurrentClient reports. */
   clientLimits: components['schemas']['ClientLimits'];
 }
 

@@ -53,7 +53,7 @@ export function startWorker(options: WorkerOptions): Worker {
   const watch = watchDue(database);
   const watching = poll('due endpoints', 1_000, () => watch.next());
 
-  // Makes due what waits for an endpoint that is well again.
+  // Makes deliveries due that wait for an endpoint that has recovered.
   const recover = recoverEndpoints(database);
   const recovery = poll('recovery', options.idleMs ?? 500, async () => {
     const recovering = await recover.next();
@@ -75,7 +75,7 @@ export function startWorker(options: WorkerOptions): Worker {
     return restored > 0;
   });
 
-  // Removes what is past its time.
+  // Removes what has expired.
   const unhurried = patient(options.database, Number.POSITIVE_INFINITY);
   const sweep = createSweep(database, { days: retentionDays, unhurried });
   const retention = poll('retention', tenMinutes, () => sweep.next());

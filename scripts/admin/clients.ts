@@ -19,16 +19,17 @@ import {
 } from './command.ts';
 
 export const clientHelp = `  create-client --account NAME [--client CLIENT_ID] [--scopes a,b] [--locations 1,2]
-                            create a client, and its account if it is new; prints the secret once. Its id is shown
-                            beside what it makes unavailable; a random one unless given
+                            create a client, and its account if it is new; print its secret, once. The id, random
+                            unless given, is shown beside what the client makes unavailable
   list-clients [--account NAME]
+                            list clients with what they may do, without secrets
   update-client CLIENT_ID [--scopes a,b] [--locations 1,2|all]
                             change what a client may do; its tokens follow within about a second
   rotate-client-secret CLIENT_ID [--overlap 24h]
                             give a client a new secret, printed once. Earlier ones stay valid until the overlap
-                            ends, or their own earlier end; with --overlap 0 they and all tokens end at once
+                            ends, or end earlier if that was set; with --overlap 0 they and all tokens end now
   disable-client CLIENT_ID  disable a client; its tokens are refused within about a second
-  enable-client CLIENT_ID   enable it again; it has to get new tokens`;
+  enable-client CLIENT_ID   enable a client again; it has to get new tokens`;
 
 export const clientCommands: Record<string, Command> = {
   'create-client': {

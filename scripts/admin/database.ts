@@ -9,8 +9,8 @@ import { loadDemo } from '../../src/process/demo.ts';
 import { type Command, say } from './command.ts';
 
 export const databaseHelp = `  migrate                   bring the database schema up to date
-  new-epoch                 say that the disk of the database was put back; see docs/operations.md
-  load-demo                 load the demo account; prints a client for it`;
+  new-epoch                 tell the service that the database's disk was put back; see docs/operations.md
+  load-demo                 load the demo account and print a client for it`;
 
 export const databaseCommands: Record<string, Command> = {
   migrate: {

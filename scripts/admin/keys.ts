@@ -3,10 +3,10 @@ import { revokeSigningKeys, rotateSigningKey } from '../../src/accounts/rotate-s
 import { type Rekeyed, rekey } from '../../src/process/rekey.ts';
 import { type Command, say } from './command.ts';
 
-export const keyHelp = `  rotate-signing-key        create a key that signs the tokens from ten minutes on; tokens of the one before stay
-                            valid. With --revoke it signs at once, and every token issued so far is refused
-  rekey                     encrypt with the first key of ENCRYPTION_KEY what another one has encrypted; may be
-                            stopped and run again. Tells its progress on standard error`;
+export const keyHelp = `  rotate-signing-key        create a key that signs tokens in ten minutes' time; existing tokens stay valid. With
+                            --revoke it signs at once, and all existing tokens are refused
+  rekey                     encrypt everything again that is not encrypted with the first key of ENCRYPTION_KEY;
+                            may be stopped and run again. Reports its progress on standard error`;
 
 export const keyCommands: Record<string, Command> = {
   'rotate-signing-key': {
@@ -31,7 +31,7 @@ export const keyCommands: Record<string, Command> = {
   },
 };
 
-/** The first and then at most one line a second; the whole is printed at the end. */
+/** Prints the first report, then at most one a second; the command prints the totals at its end. */
 function tellProgress(): (kind: keyof Rekeyed, done: number) => void {
   let toldAt = Number.NEGATIVE_INFINITY;
   return (kind, done) => {

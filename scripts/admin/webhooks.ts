@@ -3,7 +3,7 @@ import { ownerObjection } from '../../src/webhooks/delivery/owner.ts';
 import type { Command } from './command.ts';
 
 export const webhookHelp = `  list-webhooks [--client CLIENT_ID] [--account NAME]
-                            where events are sent, and the client that each endpoint belongs to`;
+                            list endpoints, each with the client that it belongs to`;
 
 export const webhookCommands: Record<string, Command> = {
   'list-webhooks': {

@@ -5,15 +5,16 @@ import { type Param, statement } from '../db/statement.ts';
 import { type Client, enabledClients, hashOfSecret } from './client.ts';
 
 /*
- * Anybody can make this service look a client up, and as often as they like: whoever has the right secret gets a token
- * whatever others have sent, so that no attempt can be refused before it was looked at. What bounds the cost is that a
- * process looks up all who wait in one statement and one statement at a time. A flood occupies one connection and
- * fills its statement; who comes in the middle of it waits for two of them.
+ * Anybody can make this service look up a client, as often as they like. Attempts cannot be refused before they are
+ * checked, since the right secret must get a token whatever others have sent. Instead the cost is bounded: a process
+ * looks up all waiting clients in one statement, and runs one such statement at a time. A flood thus occupies one
+ * connection; a caller who arrives in the middle of it waits for two statements.
  */
 
-/** Gives the client, unless it is unknown, disabled or none of its secrets is this one. */
+/** Returns the client, or undefined if it is unknown or disabled, or if the secret is none of its own. */
 export type AuthenticateClient = (clientId: string, secret: string) => Promise<Client | undefined>;
 
+/** Checks client ids and secrets against the database; concurrent calls share its lookups. */
 export function createClientAuthentication(database: Database): AuthenticateClient {
   const lookUp = together(async (clientIds) => {
     const rows = await selectWithSecrets(database, { client_ids: clientIds });
@@ -29,7 +30,7 @@ export function createClientAuthentication(database: Database): AuthenticateClie
   };
 }
 
-/** Loads the values of all keys that were asked for while the last load was under way, and none of an earlier one. */
+/** Loads the values of all keys that were requested while the previous load was running. */
 function together<V>(load: (keys: string[]) => Promise<Map<string, V>>) {
   let waiting = new Map<string, PromiseWithResolvers<V | undefined>>();
   let isLoading = false;
@@ -43,7 +44,7 @@ function together<V>(load: (keys: string[]) => Promise<Map<string, V>>) {
         const values = await load([...asked.keys()]);
         for (const [key, { resolve }] of asked) resolve(values.get(key));
       } catch (error) {
-        // Those who came meanwhile would only wait for the same: a database that is away.
+        // Calls that arrived meanwhile would only wait for the same unavailable database.
         for (const { reject } of [...asked.values(), ...waiting.values()]) reject(error);
         waiting = new Map();
       }

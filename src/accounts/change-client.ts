@@ -1,4 +1,7 @@
-/** What an operator does to a client. Each takes effect within a second, which is how long rights are relied on. */
+/**
+ * What an operator can do to a client. Each change takes effect within a second, the time for which rights are
+ * cached.
+ */
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { build, type Param, statement } from '../db/statement.ts';
@@ -24,7 +27,7 @@ export function listClients(database: Database, account?: string): Promise<Liste
 }
 
 /**
- * Changes what a client may do, and with it its tokens, which never allow more than their client may do.
+ * Changes what a client may do. Its tokens follow, since a token never allows more than its client may do.
  * @returns what it may do now; undefined when there is no such client.
  */
 export async function updateClient(
@@ -42,14 +45,20 @@ export async function updateClient(
   return client;
 }
 
-/** Its tokens are refused from now on, also once it is enabled again. @returns whether there is such a client. */
+/**
+ * Disables the client. Its existing tokens stay refused even when it is enabled again.
+ * @returns whether there is such a client.
+ */
 export async function disableClient(database: Database, clientId: string): Promise<boolean> {
   const disabled = await disable(database, { client_id: clientId });
   await lookAtWebhooks(database, { client_id: clientId });
   return disabled.length > 0;
 }
 
-/** Its secrets are as they were. @returns whether there is such a client. */
+/**
+ * Enables the client again, with the secrets that it had.
+ * @returns whether there is such a client.
+ */
 export async function enableClient(database: Database, clientId: string): Promise<boolean> {
   const enabled = await enable(database, { client_id: clientId });
   await lookAtWebhooks(database, { client_id: clientId });
@@ -57,8 +66,8 @@ export async function enableClient(database: Database, clientId: string): Promis
 }
 
 /**
- * Gives a client a new secret. Those it has go on being valid until the end of the overlap or, where an earlier
- * rotation set one, until their own end. Without an overlap all of them end now, and with them all tokens.
+ * Gives a client a new secret. Its earlier secrets stay valid until the overlap ends, or until the end that an
+ * earlier rotation has set. Without an overlap all of them end now, and all tokens with them.
  * @param overlapSeconds 0: none.
  * @returns the secret, which cannot be shown again; undefined when there is no such client.
  */

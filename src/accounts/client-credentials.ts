@@ -2,7 +2,7 @@ import { OAuthFailure, RefusedClient } from '../http/errors.ts';
 import type { AuthenticateClient } from './authenticate-client.ts';
 import type { Client } from './client.ts';
 
-/** What a request to the token or the revocation endpoint shows of its client. */
+/** The client credentials in a request to the token or the revocation endpoint. */
 interface ShownCredentials {
   authorization: string | undefined;
   body: { client_id?: string; client_secret?: string };

@@ -3,6 +3,7 @@ import type { Database } from '../db/database.ts';
 import { build, type Param, statement } from '../db/statement.ts';
 import type { Scope } from '../http/scopes.ts';
 
+/** A client as requests are checked against it. */
 export interface Client {
   account_id: number;
   client_id: string;
@@ -45,7 +46,7 @@ export function newClientSecret(): string {
   return `mss_${randomBytes(32).toString('base64url')}`;
 }
 
-/** A secret as the database has it. */
+/** A secret in the form in which the database stores it. */
 export function hashOfSecret(secret: string): Buffer {
   return createHash('sha256').update(secret).digest();
 }

@@ -11,7 +11,8 @@ const trustMs = 1_000;
 
 /**
  * Finds callers by the claims of their verified token.
- * @returns a function that gives undefined for a client that is unknown or disabled, or has ended or revoked the token.
+ * @returns a function that returns undefined if the client is unknown or disabled, or if the token was ended or
+ *   revoked.
  */
 export function createCallerFinder(database: Database): (claims: Claims) => Promise<Caller | undefined> {
   const known = new Map<string, { until: number; client: Promise<Client | undefined> }>();

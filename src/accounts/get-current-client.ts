@@ -3,7 +3,7 @@ import { build, type Param, statement } from '../db/statement.ts';
 import type { Call, Reply } from '../http/handler.ts';
 import { ok } from '../http/reply.ts';
 
-/** Tells a client what it may do with the token that it shows. */
+/** Tells a client what it may do with the token that it presents. */
 export function getCurrentClient({ limits }: { limits: components['schemas']['ClientLimits'] }) {
   return async ({ database, caller }: Call<'getCurrentClient'>): Promise<Reply<'getCurrentClient'>> => {
     const { accountId: account_id, clientId: client_id, scopes, locationIds: location_ids } = caller;

@@ -4,8 +4,8 @@ import { type Seal, UnknownKey } from '../db/seal.ts';
 import { statement } from '../db/statement.ts';
 
 /**
- * Opens a value of each key that something lasting in the database is sealed with. Responses kept for idempotency are
- * not looked at: they last a day, and `admin rekey` goes through them before the others.
+ * Decrypts one value for each key with which something lasting in the database is encrypted. Responses stored for
+ * idempotency are not checked: they last a day, and `admin rekey` encrypts them again before the others.
  * @throws an Error of one line that names what is missing.
  */
 export async function requireKeys(database: Database, seal: Seal): Promise<void> {

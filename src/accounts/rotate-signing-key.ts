@@ -47,6 +47,7 @@ export async function keepSigningKeysFresh(
   await removeOver(database, {});
 }
 
+/** A new signing key: its id in the JWK Set, and the time from which it signs. */
 export interface NewKey {
   kid: string;
   signs_from: Date;

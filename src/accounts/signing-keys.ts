@@ -1,10 +1,9 @@
 /**
- * The ES256 keys that every process shares. A key is published for a while before it signs, so that whoever keeps a
- * copy of the JWK Set has it by then, and after that until no token that it has signed is valid any more.
- *
- * Each process keeps what it read of them for a moment. A token whose key it does not know may be of a key that is new
- * or no token at all, so it is judged by keys that were read after it came; however many such tokens come, they share
- * one look-up in half a second.
+ * The ES256 keys that all processes share. A key is published for a while before it signs, so that caches of the JWK
+ * Set have it by then, and stays published until every token that it has signed has expired. Each process caches the
+ * keys briefly. A token with an unknown key may have been signed with a new key or be invalid, so it is checked
+ * against keys that were read after it arrived. However many such tokens arrive, they share one query every half
+ * second.
  */
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -48,7 +47,7 @@ export async function loadSigningKeys(database: Database, seal: Seal): Promise<S
     known = await readKeys(database, seal, known.keys);
   }
 
-  /** The keys as they were at that moment or later. */
+  /** The keys as they were at that time or later. */
   async function knownSince(moment: number): Promise<SigningKey[]> {
     while (known.at < moment) {
       reading ??= read().finally(() => {

@@ -16,8 +16,8 @@ export interface VerifiedTokens {
 }
 
 /**
- * Remembers verified tokens; those used longest ago make room. What changes during the life of a token is asked again at
- * each use: here the time and the keys, and the rights of the client by whoever reads the claims.
+ * Remembers verified tokens; the least recently used make room. What can change during the life of a token is checked
+ * at each use: here the time and the keys, and by the reader of the claims the rights of the client.
  */
 export function createVerifiedTokens(
   keys: Pick<SigningKeys, 'publicKey'>,

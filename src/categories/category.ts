@@ -14,12 +14,13 @@ import type { FieldTypes } from '../records/update.ts';
 export type Category = components['schemas']['Category'];
 export type CategoryDetail = components['schemas']['CategoryDetail'];
 
-/** Path of one category and who asks: the values that every statement on one category takes. */
+/** The path of one category, with what the caller may reach: the parameters of every statement on one category. */
 export interface CategoryKey extends Reach {
   menu_id: number;
   category_id: number;
 }
 
+/** The key that the path of a request names, with what its caller may reach. */
 export function categoryKey(params: { menu_id: number; category_id: number }, caller: Caller): CategoryKey {
   return { menu_id: params.menu_id, category_id: params.category_id, ...reachOf(caller) };
 }
@@ -53,6 +54,7 @@ export function shownCategory(row = 'category') {
   };
 }
 
+/** A row of `category` as the API shows it, built by the database. */
 export function categoryJson(row = 'category'): RawBuilder<Json<Category>> {
   return jsonObject<Category>(shownCategory(row));
 }

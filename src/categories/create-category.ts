@@ -9,6 +9,7 @@ import { reachOf } from '../records/reach.ts';
 import { written } from '../records/write.ts';
 import { type Category, categories, categoryFields, categoryLimit } from './category.ts';
 
+/** Creates a category in a menu, in one statement with its event. @throws 404 or 403 for the menu */
 export async function createCategory(call: Call<'createCategory'>): Promise<Reply<'createCategory'>> {
   const { database, params, body, caller, requestId } = call;
   const { hours } = withCompleteHours(body);
@@ -30,8 +31,8 @@ export async function createCategory(call: Call<'createCategory'>): Promise<Repl
   return created(data(category.resource), { ETag: category.etag, Location: location });
 }
 
-// The menu is not held: a delete of it, which locks it before its last look, would wait here in a circle. One that is
-// deleted meanwhile is found missing by the foreign key.
+// The menu is not locked: deleteMenu locks it before its last check and would wait for this transaction in a circle.
+// If the menu is deleted meanwhile, the foreign key fails.
 type NewCategory = Pick<Category, 'name' | 'description' | 'external_id' | 'hours'> & {
   sort_order: number | null;
 };

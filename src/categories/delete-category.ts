@@ -10,7 +10,7 @@ import { type CategoryKey, categories, categoryETag, categoryKey, requireCategor
 
 /**
  * Deletes the category and its items, in one statement with an event for each. The category is locked before that
- * statement begins: then nobody can put anything in, and the statement sees all there is.
+ * statement begins, so that nothing can be added and the statement sees all its items.
  */
 export async function deleteCategory(call: Call<'deleteCategory'>): Promise<Reply<'deleteCategory'>> {
   const { database, params, caller, headers, requestId } = call;

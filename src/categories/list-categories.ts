@@ -6,6 +6,7 @@ import { reachOf, withinReach } from '../records/reach.ts';
 import { isUpdatedSince } from '../records/updated-since.ts';
 import { type Category, categoryJson } from './category.ts';
 
+/** A page of the categories of a menu, by id. @throws 404 or 403 for the menu */
 export async function listCategories(call: Call<'listCategories'>): Promise<Reply<'listCategories'>> {
   const { database, params, query, caller } = call;
   const wanted = pageRequest(query);

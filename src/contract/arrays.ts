@@ -6,9 +6,9 @@ import { listedErrors } from '../http/errors.ts';
 const collectedErrors = listedErrors * 4;
 
 /**
- * Makes the cost of an array linear and its errors few. Ajv's own `items` looks at the elements of an array that is too
- * long, and copies all earlier errors for each element with errors; its `uniqueItems` compares each with each where it
- * does not know the type of the elements, as behind a `$ref`.
+ * Makes the cost of validating an array linear and its errors few. Ajv's own `items` looks at the elements of an
+ * array that is too long, and copies all earlier errors for each element with errors; its `uniqueItems` compares
+ * every element with every other if it does not know their type, as behind a `$ref`.
  */
 export function withBoundedArrays<A extends Ajv2020>(ajv: A): A {
   ajv.removeKeyword('items').addKeyword({

@@ -56,8 +56,8 @@ export function registerBodyParsers(app: FastifyInstance): void {
 }
 
 /**
- * Checked before the body is read: Fastify parses, and leaves unvalidated, what it can parse but the operation
- * does not declare.
+ * Checked before the body is read: Fastify parses media types that the operation does not declare, but does not
+ * validate them.
  */
 export function requireMediaType({ mediaTypes }: BodyRule): (request: FastifyRequest) => Promise<void> {
   return async (request) => {
@@ -79,7 +79,7 @@ export async function ignoreBody(request: FastifyRequest): Promise<void> {
     delete request.raw.headers[name];
 }
 
-/** @throws 422 for what is no JSON in UTF-8, and for more levels or values than any body of the contract has. */
+/** @throws 422 if it is not JSON in UTF-8, or if it has more levels or values than any body of the contract. */
 export function parseJson(body: Uint8Array, most = mostValues): unknown {
   requireBounded(body, most);
   try {
@@ -130,7 +130,10 @@ function endOfText(body: Uint8Array, start: number): number {
   return body.length;
 }
 
-/** The decoder takes a byte order mark off. @throws 422 for what is no text in UTF-8, and for too many cells. */
+/**
+ * The decoder removes a byte order mark.
+ * @throws 422 if it is not text in UTF-8, or if it has too many cells.
+ */
 export function parseCsvText(body: Uint8Array): string {
   requireFewCells(body);
   try {
@@ -140,7 +143,7 @@ export function parseCsvText(body: Uint8Array): string {
   }
 }
 
-// A document that comes in several media types is left as it was sent: its handler knows what they have in common.
+// A document with several media types stays as it was sent: its handler knows what they have in common.
 function isReadByHandler(request: FastifyRequest): boolean {
   const { operationId } = request.routeOptions.config;
   return operationId !== undefined && (operations[operationId].body?.mediaTypes.length ?? 0) > 1;
@@ -156,8 +159,8 @@ function requireFewCells(body: Uint8Array): void {
 // Of cells, labels and rows; within text they count as well.
 const separators = new Set(Buffer.from(',;\t\r\n'));
 
-// RFC 6749, section 3.2: a parameter must not be sent twice, one without a value counts as absent, and what is not
-// known is ignored; extensions have parameters that may be repeated (RFC 8707, section 2).
+// RFC 6749, section 3.2: a parameter must not be sent twice, one without a value counts as absent, and unknown ones
+// are ignored; parameters of extensions may be repeated (RFC 8707, section 2).
 function parseForm(body: Buffer, known: ReadonlySet<string> = new Set()): Record<string, string> {
   const fields = [...new URLSearchParams(body.toString('latin1'))].filter(([name]) => known.has(name));
   const names = fields.map(([name]) => name);

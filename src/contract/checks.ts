@@ -1,6 +1,6 @@
 import { _, type Ajv2020 } from 'ajv/dist/2020.js';
 
-/** A rule about a text or a number, with what an error says of a value that breaks it. */
+/** A rule for a text or a number, with the message of the error for a value that breaks it. */
 export type Check = { code: string; message: string } & (
   | { type: 'string'; holds(text: string): boolean; maxLength?: number }
   | { type: 'number'; holds(value: number): boolean }

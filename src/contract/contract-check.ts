@@ -11,7 +11,7 @@ export interface SentResponse {
   body: string | Uint8Array | null | undefined;
 }
 
-/** Where a response is not what the contract says, without what stands there. */
+/** Where a response differs from the contract, without the value at that place. */
 export interface Violation {
   part: 'status' | 'headers' | 'body';
   /** RFC 6901; of a header `/` and its name. */
@@ -49,7 +49,7 @@ interface Operation {
 
 /**
  * Reads the contract; each schema is compiled when it is first needed. A field that the contract does not name is a
- * violation, although clients are told to expect more: it was not decided on.
+ * violation, although clients are told to expect more fields: nobody decided to add it.
  * @param document a bundled OpenAPI 3.1 document.
  */
 export function contractCheck(document: object): ContractCheck {
@@ -128,7 +128,10 @@ interface Located {
   pointer: string;
 }
 
-/** Objects without a word on further fields have none; `mapping` is what Ajv's discriminator does not take. */
+/**
+ * An object schema without `additionalProperties` allows none; `mapping` is removed because Ajv's discriminator
+ * refuses it.
+ */
 function closed(document: object): object {
   return JSON.parse(JSON.stringify(document), (key, value) => {
     if (key === 'discriminator') return { propertyName: value.propertyName };

@@ -31,8 +31,8 @@ export const originPlaceholder = 'https://origin.invalid';
 
 /**
  * The contract as the reference page shows it: with code samples, the other editions and the changelog. Requests name
- * records of the demo account. What is optional is shown with its example and not sent: that may be a cursor of another
- * list, an If-Match of another state, or an Idempotency-Key already used.
+ * records of the demo account. Optional parameters are shown with their example but not sent: it may be a cursor of
+ * another list, an If-Match of another state, or an Idempotency-Key already used.
  * @param document the bundled contract; not changed
  * @param changelog in Markdown; its first heading is that of the section
  */

@@ -7,7 +7,7 @@ import { originPlaceholder, pageDocument } from './page-document.ts';
 // The build of Scalar for browsers, in modules that are loaded as they are needed.
 const scalar = new URL('browser/', import.meta.resolve('@scalar/api-reference'));
 
-/** Publishes the reference page at /docs: Scalar with the contract, all of it from this service. */
+/** Publishes the reference page at /docs: Scalar with the contract, everything served by this service. */
 export async function registerReferencePage(app: FastifyInstance, document: object): Promise<void> {
   const { version } = JSON.parse(await readFile(new URL('../../package.json', scalar), 'utf8'));
   const modules = `/docs/scalar/${version}/`;

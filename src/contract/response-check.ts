@@ -1,10 +1,12 @@
 /**
- * Holds a sample of the responses against the published contract while the service runs.
+ * Checks a sample of the responses against the published contract while the service runs.
  *
- * Actors: this process, which hands on a copy of what it has sent; a thread of its own, which compiles the schemas and
- * validates, since either would keep other requests waiting for milliseconds.
- * Guarantee: no response is changed or waits. The thread lags behind by a bounded number of bytes; what comes above that
- * is counted as skipped. When the thread fails, that is logged and everything is skipped from then on.
+ * Actors: this process, which passes on copies of what it has sent; a separate thread, which compiles the schemas and
+ * validates, since either would delay other requests for milliseconds.
+ *
+ * Guarantee: no response is changed or delayed. The thread falls behind by a bounded number of bytes at most;
+ * responses beyond that are counted as skipped. If the thread fails, this is logged and all further responses are
+ * skipped.
  */
 import { Worker } from 'node:worker_threads';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
@@ -92,7 +94,7 @@ export function registerResponseCheck(
   }
 }
 
-// About what it is in memory, with its headers.
+// Roughly its size in memory, with its headers.
 function lengthOf({ body }: Sample): number {
   return 1_000 + (body?.length ?? 0);
 }

@@ -28,7 +28,7 @@ const options: Options = {
   addUsedSchema: false,
 };
 
-// Bodies say what they mean: nothing is coerced, dropped or filled in.
+// Bodies are taken literally: nothing is coerced, dropped or filled in.
 const bodies = withBoundedArrays(withChecks(withFormats(new Ajv2020(options))))
   .addKeyword('components')
   .addSchema({ components: { schemas: document.components.schemas } }, 'contract');
@@ -38,9 +38,8 @@ const parameters = withBoundedArrays(
 );
 
 /**
- * Fastify's validator compiler: strict for bodies, coercing for path, query and headers. A schema is compiled when its
- * first request comes, as all of them together take a quarter of the time of a start, and then serves every app of the
- * process.
+ * Fastify's validator compiler: strict for bodies, coercing for path, query and headers. A schema is compiled at its
+ * first request, since compiling all of them takes a quarter of the start, and then serves every app of the process.
  */
 export const validatorCompiler: FastifySchemaCompiler<object> = ({ schema, method, url, httpPart }) => {
   const onUse = (compile: () => ValidateFunction) => compiledOnUse(`${method} ${url} ${httpPart}`, compile);
@@ -76,7 +75,7 @@ function compiledOnce(key: string, compile: () => ValidateFunction): ValidateFun
 }
 
 /**
- * Checks what a handler has made of a body that comes in several media types.
+ * Validates what a handler has read from a body that has several media types.
  * @param name a schema of the contract.
  */
 export function schemaErrors(name: keyof components['schemas'], value: unknown): FieldError[] {
@@ -118,7 +117,7 @@ function errorsOf(part: 'querystring' | 'headers', request: FastifyRequest): Err
   return valid ? [] : (validate?.errors ?? []);
 }
 
-// Fastify takes a broken percent-encoding for literal text, and does not look at a query when none is declared.
+// Fastify treats a broken percent-encoding as literal text, and ignores the query of an operation that declares none.
 function queryErrors(request: FastifyRequest): FieldError[] {
   const { url, query } = request;
   if (!url.includes('?')) return [];
@@ -148,7 +147,7 @@ interface ObjectSchema {
   required?: string[];
 }
 
-// Node gives header names in lower case; Fastify does as much for its own compiler only.
+// Node gives header names in lower case; Fastify does the same, but only for its own compiler.
 function lowerCased({ properties = {}, required = [], ...schema }: ObjectSchema): object {
   const entries = Object.entries(properties).map(([name, property]) => [name.toLowerCase(), property]);
   return {
@@ -189,8 +188,8 @@ function withCanonicalIntegers(
   return check as unknown as ValidateFunction;
 }
 
-// Of a value that is not null where null is allowed, what is wrong with the value: Ajv also tells that it is not null,
-// and that none of the alternatives fits.
+// For a nullable value that is not null, only the error in the value itself: Ajv also reports that it is not null,
+// and that no alternative matches.
 function ownErrors(errors: readonly ErrorObject[] | null | undefined): readonly ErrorObject[] {
   const isNotNull = ({ keyword, params }: ErrorObject) => keyword === 'type' && params['type'] === 'null';
   const nullable = new Set(errors?.filter(isNotNull).map(({ instancePath }) => instancePath));
@@ -199,7 +198,7 @@ function ownErrors(errors: readonly ErrorObject[] | null | undefined): readonly 
   );
 }
 
-// One more than are listed tells that there are more.
+// One more than a response lists shows that there are more.
 function fieldErrors(errors: readonly ErrorObject[] | null | undefined, part: string): FieldError[] {
   return ownErrors(errors)
     .slice(0, listedErrors + 1)

@@ -21,7 +21,7 @@ import { explainErrors, requireValid, validatorCompiler } from './validation.ts'
 /** Base path of every operation. */
 export const prefix = '/api/v1';
 
-/** What the operations of the contract are served with. */
+/** Everything that the operations of the contract need in order to be served. */
 export interface Wiring {
   handlers: Handlers;
   database: Database;

@@ -7,20 +7,20 @@ export interface WatchedClientConfig extends pg.ClientConfig {
   opening: string;
 }
 
-/** A connection that tells whether it may be used again; the pool keeps in it what it needs to know to judge. */
+/** A connection that knows whether it may be used again; the pool stores in it what it needs for that decision. */
 export class WatchedClient extends pg.Client {
-  /** Nobody has it at the moment. */
+  /** It is idle in the pool. */
   isIdle = false;
   /** Not to be used again, whatever its state. */
   isRetired = false;
-  /** How long nothing was heard of the statement under way. */
+  /** How long the server has been silent during the running statement. */
   silentMs = 0;
   /** How long its present user bears that. */
   patienceMs = Number.POSITIVE_INFINITY;
   /** By the clock of the pool, and not later than it was. */
   openedAt = 0;
   heardAt = 0;
-  /** The statement under way is a `begin`, which takes no time at a server that is well. */
+  /** The running statement is a `begin`, which a healthy server executes at once. */
   isBeginning = false;
   /** The server has reported that the last statement is complete, and may have committed it. */
   isComplete = false;
@@ -35,7 +35,7 @@ export class WatchedClient extends pg.Client {
   constructor(config: WatchedClientConfig) {
     super(config);
     this.#opening = config.opening;
-    // Without a listener an error while nobody waits for a statement would end the process.
+    // Without a listener, an error outside of a statement would end the process.
     this.on('error', () => {});
     this.connection.on('commandComplete', () => {
       this.isComplete = true;
@@ -74,12 +74,15 @@ export class WatchedClient extends pg.Client {
       : super.query({ name, text, values }, callback);
   }
 
-  /** A statement is under way. */
+  /** A statement is running. */
   get isBusy(): boolean {
     return !this.readyForQuery;
   }
 
-  /** Nothing is under way and no transaction open: the last word of the server was ReadyForQuery, status idle. */
+  /**
+   * No statement is running and no transaction is open: the last message of the server was ReadyForQuery, status
+   * idle.
+   */
   get isClean(): boolean {
     return !this.isBusy && !this.isRetired && this.getTransactionStatus() === 'I';
   }
@@ -93,8 +96,8 @@ export class WatchedClient extends pg.Client {
   }
 
   /**
-   * Ends it at once, and the statement under way with this error. Resets it where there is a network, since after a
-   * mere close a statement that is still on its way would be carried out once the network is back.
+   * Ends the connection at once, and the running statement with this error. Over a network the connection is reset:
+   * after a mere close, a statement that is still on its way would be executed once the network is back.
    */
   abandon(reason: Error): void {
     if (this.#socket.remoteFamily) this.#socket.resetAndDestroy();

@@ -15,7 +15,7 @@ export interface PoolOptions extends Partial<Pick<PoolLimits, 'renewMs' | 'stuck
   max?: number;
 }
 
-/** Connections of a process at most, unless it is told otherwise. */
+/** Maximum number of connections of a process, unless another number is given. */
 export const defaultPoolSize = 12;
 
 /**
@@ -120,7 +120,7 @@ export async function requireWritable(database: Database): Promise<void> {
   throw new DatabaseUnavailable(new Error('the database is read-only'));
 }
 
-// What is rolled back leaves nothing behind, but needs pages of its own, which a full disk does not have.
+// A rollback leaves nothing behind, but needs pages of its own, which a full disk does not have.
 async function tryToWrite(database: Database): Promise<void> {
   const written = new Error('written');
   try {
@@ -145,9 +145,9 @@ export function inTransaction<T>(
 }
 
 /**
- * Refuses servers that lack what the statements use: `returning old`, `uuidv7()` (PostgreSQL 18). Refuses tables that
- * Citus has distributed, as it takes only some of the statements.
- * @throws an Error of one line, also when the server is out of reach.
+ * Refuses servers without the features that the statements use: `returning old`, `uuidv7()` (PostgreSQL 18). Refuses
+ * tables that Citus has distributed, since it supports only some of the statements.
+ * @throws an Error of one line, also when the server cannot be reached.
  */
 export async function requireServer(database: Database): Promise<void> {
   const { version, has_citus } = await lookAtServer(database);

@@ -2,7 +2,10 @@
 export type DatabaseState = 'reached' | 'away' | 'stuck';
 
 export interface DiagnosisOptions {
-  /** How long nothing may be heard of the database before the cause is looked for; then again after a third of it. */
+  /**
+   * After how many milliseconds of silence from the database the cause is determined; then again after a third of
+   * that.
+   */
   patienceMs: number;
   /** Tries a statement on a connection of the pool. */
   tryPool: () => Promise<void>;
@@ -10,7 +13,10 @@ export interface DiagnosisOptions {
   tryAnew: () => Promise<void>;
 }
 
-/** Tells a process whose database is away from one that fails to use a database that is there, and needs a restart. */
+/**
+ * Distinguishes a process whose database is unavailable from one that fails to use an available database and needs a
+ * restart.
+ */
 export class Diagnosis {
   state: DatabaseState = 'reached';
   readonly #options: DiagnosisOptions;

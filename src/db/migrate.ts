@@ -1,12 +1,15 @@
 /**
- * Brings the schema up to date, beside processes that serve.
+ * Brings the schema up to date while other processes serve.
  *
- * Actors: this process, on a connection of its own; others like it, older ones among them; requests.
- * Guarantees: one process migrates at a time, held by a lock of the session that does the work, so it lasts exactly
- * as long as that. Each migration is committed by itself. Requests wait behind a migration that waits for a table for
- * as long as the lock timeout, and then have a pause. No migration is ended for taking long.
+ * Actors: this process, on a connection of its own; others like it, including older ones; requests.
+ *
+ * Guarantees: only one process migrates at a time. It holds a lock of the session that does the work, so the lock
+ * lasts exactly as long as the work. Each migration is committed on its own. If a migration waits for a table,
+ * requests queue behind it for the lock timeout at most, then have a pause. No migration is ended because it takes
+ * long.
+ *
  * After a crash: a migration in a transaction has left nothing; one without is run again, and an index that was left
- * invalid is built anew.
+ * invalid is rebuilt.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
@@ -24,7 +27,7 @@ import {
 export interface MigrateOptions {
   /** Holds the migrations; those of this version unless given. */
   directory?: URL;
-  /** Is told what takes long or is unusual, in one line each; standard error unless given. */
+  /** Receives one line for everything slow or unusual; writes to standard error by default. */
   say?: (line: string) => void;
 }
 
@@ -87,7 +90,7 @@ type Say = (line: string) => void;
 
 // Of Kysely's migrator, which older versions use.
 const lockKey = '3853314791062309107';
-// A request gives up a lock after 3.5 s.
+// Requests stop waiting for a lock after 3.5 s.
 const lockTimeout = '1s';
 const longestPauseMs = 15_000;
 const pollMs = 500;
@@ -100,7 +103,7 @@ const sayEveryMs = 10_000;
 async function beMigrator(session: Session, say: Say): Promise<void> {
   // A zero at the start of a session would leave the limits that the role or the database has.
   await sql`set statement_timeout = 0`.execute(session);
-  // Else the server goes on with a long statement whose process is gone. Some platforms cannot.
+  // Otherwise the server continues a long statement whose process is gone. Some platforms cannot detect that.
   const watch = sql`set client_connection_check_interval = '1s'`.execute(session);
   await watch.catch(() => {});
   for (let tries = 0; !(await takeLock(session)); tries += 1) {
@@ -117,7 +120,7 @@ async function takeLock(session: Session): Promise<boolean> {
 
 async function applyPending(session: Session, directory: URL, say: Say): Promise<Migrated> {
   await createMigrationTable(session);
-  // What was pending may have been applied while the lock was waited for.
+  // Another process may have applied pending migrations while this one waited for the lock.
   const { pending, newer } = await compareSchema(session, directory);
   if (newer.length > 0) say(newerSchema(newer));
   for (const migration of pending) {

@@ -1,6 +1,7 @@
 /**
- * What is kept for a time only is in tables that are partitioned by days (migrations/0012_partitions.sql has the
- * functions). Their locks conflict with those of a dump: whoever would have to wait gives up, and is asked again later.
+ * Tables whose rows are kept for a limited time are partitioned by days (migrations/0012_partitions.sql has the
+ * functions). Their locks conflict with those of a dump: a call that would have to wait gives up, and is repeated
+ * later.
  */
 import { sql } from 'kysely';
 import { type Database, inTransaction } from './database.ts';
@@ -12,11 +13,10 @@ const daysAhead = 3;
 const tables = ['event', 'feed', 'delivery_log'];
 
 /**
- * Sees to it that today and the days to come have partitions; where they had none, the default partition has taken
- * the rows, and becomes one.
- * @param unhurried the same database, waiting without a limit: one of the steps looks through all that the default
- *   partition has taken. Only what was too long for `database` is waited for so, since a connection that has gone dark
- *   would not be noticed.
+ * Ensures that today and the coming days have partitions. If they had none, rows have gone into the default
+ * partition, which becomes an ordinary one.
+ * @param unhurried the same database without a time limit, used only for steps that were too slow for `database`: one
+ *   of them reads the whole default partition. A connection without a limit would not notice a dead network.
  * @returns whether there is another step.
  */
 export async function keepPartitions(database: Database, unhurried = database): Promise<boolean> {
@@ -41,7 +41,7 @@ export async function keepPartitions(database: Database, unhurried = database): 
 
 const queryCanceled = '57014';
 
-/** Drops what has ended so many days ago. */
+/** Drops partitions that ended this many days ago. */
 export async function dropPartitions(database: Database, days: number): Promise<false> {
   await unlessLocked(() => dropEvents(database, days));
   await unlessLocked(() => dropLog(database, { days }));

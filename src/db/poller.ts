@@ -3,7 +3,7 @@ import type { FastifyBaseLogger } from 'fastify';
 export interface Poller {
   /** There may be work now: do not wait for the next poll. */
   nudge(): void;
-  /** Resolves when the round under way is over and no other will begin. */
+  /** Resolves when the current round has ended and no other will begin. */
   stop(): Promise<void>;
 }
 

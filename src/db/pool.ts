@@ -4,20 +4,21 @@ import { Diagnosis } from './diagnosis.ts';
 import { DatabaseUnavailable, noteUndone } from './unavailable.ts';
 
 /*
- * A pool whose connections are in a known state. It looks at all of them ten times a second, so that a statement pays
- * nothing for being watched.
+ * A pool whose connections are always in a known state. It checks all of them ten times a second, so that watching
+ * costs a statement nothing.
  *
- * A connection that leaves a statement without response for too long is reset. The statement may be lost or may still
- * be carried out, so its caller learns that the database is unavailable; but nobody gets a connection on which the
- * statement or the transaction of another is open. A connection that is given back with one open is reset as well.
+ * A connection that leaves a statement without a response for too long is reset. The statement may be lost or may
+ * still be executed, so its caller learns that the database is unavailable; but no caller ever gets a connection on
+ * which a statement or transaction of another one is open. A connection that is returned with one open is reset as
+ * well.
  *
- * Idle connections that were not heard of since the silent one was last used are taken to be as dead: otherwise each
- * of them would cost a caller the same wait.
+ * Idle connections that have been silent since the silent one was last used are assumed to be dead too: otherwise
+ * each of them would cost a caller the same wait.
  *
- * A server that refuses writes may have been demoted while another took its name: connections are then renewed, but
- * not those that are new.
+ * A server that refuses writes may have been demoted while another one took over its name: connections are then
+ * renewed, except for new ones.
  *
- * Time counts only while this process runs: after it was suspended the responses are there, but not yet read.
+ * Time counts only while this process runs: after a suspension, responses have arrived but have not been read yet.
  */
 
 export interface PoolLimits {
@@ -79,7 +80,7 @@ export class WatchedPool {
     try {
       const client = (await this.#pool.connect()) as unknown as LentClient;
       const waitedMs = this.#now - askedAt;
-      // What its last user was sent does not count for the next.
+      // Messages to its previous user do not count for the next one.
       if (waitedMs > 0 && client.hasHeard()) this.#note(client);
       client.lend(patienceMs, waitedMs);
       return client;
@@ -114,7 +115,7 @@ export class WatchedPool {
     }
   }
 
-  /** Ends its connections; once more does nothing. */
+  /** Ends its connections; has no effect when called again. */
   async end(): Promise<void> {
     if (this.#pool.ending) return;
     await this.#pool.end();
@@ -182,7 +183,7 @@ export class WatchedPool {
       if (other.isIdle && other.heardAt <= since) this.#discard(other, 'silent');
   }
 
-  // What a server says beside the error of the statement, which its caller gets.
+  // Notices of the server apart from the error of the statement, which its caller gets.
   #heed(client: WatchedClient, code: string): void {
     if (code === '53100') this.diskWasFull = true;
     // A prepared statement that is not known here: something between us and the server changes sessions.

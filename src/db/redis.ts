@@ -1,8 +1,8 @@
 import { Redis } from 'ioredis';
 
 /**
- * A connection to Redis for what can do without it: a command fails at once while Redis is away, and after a tenth of a
- * second when it says nothing; a connection that has gone dark is made anew.
+ * A connection to Redis for features that can do without it: a command fails at once while Redis is unavailable, and
+ * after a tenth of a second without a response; a dead connection is replaced.
  */
 export function openRedis(url: string): Redis {
   return new Redis(url, {

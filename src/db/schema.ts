@@ -13,9 +13,9 @@ export interface Migration {
 
 /** How the schema of a database and a set of migrations differ; at most one of both is not empty. */
 export interface SchemaDifference {
-  /** What the database lacks, in order. */
+  /** Migrations that the database lacks, in order. */
   pending: Migration[];
-  /** Names of what a newer version has applied. */
+  /** Names of migrations that a newer version has applied. */
   newer: string[];
 }
 

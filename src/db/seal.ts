@@ -1,11 +1,11 @@
 /**
- * Keeps secrets unreadable at rest. There may be several keys: the first one seals, and each of them opens, so that a
- * new key can take the place of an old one while values of both are there.
+ * Encrypts secrets at rest. There may be several keys: the first one encrypts, and all of them decrypt, so that a new
+ * key can replace an old one while values of both exist.
  *
- * A sealed value names its key: mark (4 bytes), key id (4), nonce (24), tag (16), ciphertext; XAES-256-GCM, which also
- * authenticates the first 8. The release before knows a form without a name alone: nonce (12), tag (16), ciphertext;
- * AES-256-GCM. It is always opened. It is sealed in as long as `isNaming` says so: `sealing` in the database gives
- * processes of that release the time to end.
+ * An encrypted value names its key: mark (4 bytes), key id (4), nonce (24), tag (16), ciphertext; XAES-256-GCM, which
+ * also authenticates the first 8 bytes. The previous release only knows a format without a name: nonce (12), tag
+ * (16), ciphertext; AES-256-GCM. That format can always be decrypted. It is written as long as `isNaming` is false:
+ * `sealing` in the database leaves processes of that release the time to end.
  */
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { createXaes, type Xaes } from './xaes.ts';
@@ -13,7 +13,7 @@ import { createXaes, type Xaes } from './xaes.ts';
 export interface Seal {
   /** The ids of the keys, 8 hex digits each, which tell nothing of the key. The first one seals. */
   readonly keyIds: string[];
-  /** What a value begins with that names the first key. */
+  /** The first bytes of every value that names the first key. */
   readonly head: Buffer;
   /** Whether values are sealed in the form that names its key. */
   isNaming: boolean;
@@ -31,7 +31,7 @@ export class UnknownKey extends Error {
   }
 }
 
-/** @param keys 32 bytes each. The first one seals, each of them opens. */
+/** @param keys 32 bytes each. The first one encrypts, each of them decrypts. */
 export function createSeal(...keys: [Buffer, ...Buffer[]]): Seal {
   const ring = keys.map(sealingKey) as [SealingKey, ...SealingKey[]];
   const [first] = ring;

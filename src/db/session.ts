@@ -9,17 +9,17 @@ export interface SessionLimits {
 export const sessionLimits: SessionLimits = {
   statement_timeout: 10_000,
   lock_timeout: 3_500,
-  // What a client left behind in a transaction, dead or suspended, must not keep its locks from the others.
+  // The locks of a client that died or was suspended in a transaction must be released.
   idle_in_transaction_session_timeout: 5_000,
 };
 
 /**
- * The settings that each session has, whatever the server, the database or the role has for a default. The limits are
- * the backstop; the rest is what the statements are written for. `search_path` is left to the administrator: it says
- * in which schema the tables are.
+ * The settings of each session, whatever defaults the server, the database or the role has. The limits are a
+ * backstop; the statements rely on the rest. `search_path` is left to the administrator: it selects the schema of the
+ * tables.
  *
- * They are set by the first statement of a connection, since PgBouncer refuses them as startup parameters.
- * Source: https://www.pgbouncer.org/config.html, ignore_startup_parameters.
+ * They are set by the first statement of a connection, since PgBouncer refuses them as startup parameters. Source:
+ * https://www.pgbouncer.org/config.html, ignore_startup_parameters.
  */
 export function sessionSettings(limits: SessionLimits): Record<string, string> {
   const { statement_timeout, lock_timeout, idle_in_transaction_session_timeout } = limits;
@@ -32,7 +32,7 @@ export function sessionSettings(limits: SessionLimits): Record<string, string> {
 }
 
 const formats = {
-  // A write that waited for another goes on with the row as that one left it; at a higher level it would fail.
+  // A write that has waited for another continues with the row as that one left it; at a higher level it would fail.
   default_transaction_isolation: 'read committed',
   // How values are written, by the server as by us.
   DateStyle: 'ISO, MDY',

@@ -1,25 +1,26 @@
 /*
- * Shared statements: calls of one kind that are under way at the same time share one statement, since a round trip, a
- * commit and the lock of a menu cost several of them what they cost one.
+ * Shared statements: concurrent calls of one kind share one statement, because a round trip, a commit and the lock of
+ * a menu cost several calls together no more than one.
  *
  * How it works. Each key (an account and what its caller may reach, so that a statement stays within one account) has
- * two places: for one call that goes its direct way, and for one shared statement. A call that finds nobody waiting and
- * the first place free goes at once, as if there were no sharing; so one alone pays nothing. A call that finds the first
- * taken waits for the second, which is free at once or as soon as the shared statement under way has ended; that then
- * takes all who wait. There is no timer, and nobody waits for others to come.
+ * two slots: one for a direct call, one for a shared statement. A call that finds nobody waiting and the direct slot
+ * free runs at once, as if there were no sharing; so a call on its own pays nothing. A call that finds the direct
+ * slot taken waits for the shared slot, which is free at once or as soon as the running shared statement has ended;
+ * the next one then takes all waiting calls. There is no timer, and no call waits for others to arrive.
  *
- * Why it is right.
- * - A call is part of a statement that begins after it came. So it sees whatever was committed before it came, and two
- *   calls of which one ended before the other began keep their order.
- * - A shared statement must not wait for what only some of its calls need: it passes over rows that others have locked,
- *   and those calls go on alone. A direct call may wait, but nobody waits for a direct call.
- * - A shared statement that fails has changed nothing if the server said so before it was complete; each of its calls
- *   then goes alone and fails for itself at most. If nobody knows whether it took effect, as when its connection broke,
- *   its calls fail with it: once more could be once too often. The same when it waited long for the database in vain.
- * - Calls that change the same record come in statements one after the other, unless the statement has a turn for each.
- * - In a transaction a call goes its direct way, as its writes are the transaction's.
+ * Why it is correct.
+ * - A call is part of a statement that begins after the call arrived. So it sees whatever was committed before, and
+ *   two calls of which one ended before the other began keep their order.
+ * - A shared statement must not wait for what only some of its calls need: it skips rows that others have locked, and
+ *   those calls continue on their own. A direct call may wait, but no other call waits for a direct call.
+ * - A shared statement that fails has changed nothing if the server reported the error before it was complete; each
+ *   of its calls then runs on its own and can only fail for itself. If nobody knows whether it took effect, as when
+ *   its connection broke, its calls fail with it: running them again could apply them twice. They also fail with it
+ *   if it waited long for an unavailable database.
+ * - Calls that change the same record go into successive statements, unless the statement can apply several in turn.
+ * - In a transaction a call runs directly, since its writes belong to the transaction.
  *
- * A process keeps nothing else of it, and processes need not know of each other.
+ * The process keeps no other state for this, and processes need not know of each other.
  */
 import type { Database } from './database.ts';
 import { DatabaseUnavailable, isUnavailable, isUndone } from './unavailable.ts';
@@ -27,36 +28,44 @@ import { DatabaseUnavailable, isUnavailable, isUndone } from './unavailable.ts';
 export interface Sharing<Call, Result> {
   /** Calls with the same key may share a statement. */
   key: (call: Call) => string;
-  /** One call by itself, which may wait for locks. */
+  /** Runs one call on its own; it may wait for locks. */
   alone: (database: Database, call: Call) => Promise<Result>;
   /**
    * Several at once: what each gets, in their order. For a call that the statement has passed over that is the promise of
    * its way alone.
    */
   together: (database: Database, calls: Calls<Call>) => Promise<(Result | Promise<Result>)[]>;
-  /** What the call changes: a statement has one call for each, and the next ones wait for the next statement. */
+  /**
+   * The record that the call changes: a statement takes one call for each, and further ones wait for the next
+   * statement.
+   */
   changed?: (call: Call) => unknown;
   /** Whether it only reads, so that it may always be done again. */
   isRead?: boolean;
-  /** False where all calls with a key wait for one lock, so that there is no use in going beside others. */
+  /**
+   * False if all calls with a key wait for the same lock, so that a direct call beside a shared one gains nothing.
+   */
   goesBeside?: boolean;
 }
 
 /** At least one. */
 export type Calls<Call> = [Call, ...Call[]];
 
-/** Makes calls of one kind share statements. What it gives is used as `alone` would be. */
+/** The function that `shared` returns: used in place of `alone`. */
 export interface Shared<Call, Result> {
   (database: Database, call: Call): Promise<Result>;
-  /** Whether a shared statement is under way that such a call would wait for. */
+  /** Whether a shared statement is running that such a call would wait for. */
   isBusy(database: Database, call: Call): boolean;
 }
 
-// A statement that took effect for more calls would hold up the first of them, and the process, for longer.
+// A statement with more calls would delay the first of them, and the process, for longer.
 const mostCalls = 100;
-// A caller waits for four seconds at most, of which the failed statement has taken this much at most.
+// A caller waits four seconds at most, of which a failed statement may have taken this much.
 const patienceMs = 500;
 
+/**
+ * Returns a function that runs calls of one kind, those with the same key together while others are running.
+ */
 export function shared<Call, Result>(sharing: Sharing<Call, Result>): Shared<Call, Result> {
   const byDatabase = new WeakMap<Database, Map<string, Queue<Call, Result>>>();
   const queuesOf = (database: Database) => {
@@ -89,7 +98,7 @@ interface Waiting<Call, Result> {
 
 /** The calls with one key. */
 class Queue<Call, Result> {
-  /** Whether a shared statement is under way. */
+  /** Whether a shared statement is running. */
   isSharing = false;
   #hasAlone = false;
   #waiting: Waiting<Call, Result>[] = [];
@@ -97,7 +106,7 @@ class Queue<Call, Result> {
   readonly #sharing: Sharing<Call, Result>;
   readonly #end: () => void;
 
-  /** @param end called when nothing is under way any more. */
+  /** @param end called when nothing is running any more. */
   constructor(database: Database, sharing: Sharing<Call, Result>, end: () => void) {
     this.#database = database;
     this.#sharing = sharing;
@@ -165,7 +174,7 @@ class Queue<Call, Result> {
       return;
     }
     for (const { reject } of calls) reject(error);
-    // Who has waited as long for the same database in vain would otherwise wait as long once more.
+    // A call that has already waited this long for an unavailable database would otherwise wait as long again.
     const before = performance.now() - patienceMs;
     const tooLong = this.#waiting.filter(({ since }) => since < before);
     this.#waiting = this.#waiting.filter(({ since }) => since >= before);

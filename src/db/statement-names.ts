@@ -1,5 +1,6 @@
 const names = new Map<string, string>();
 
+/** Registers the name under which the driver prepares this SQL text. */
 export function nameStatement(text: string, name: string): void {
   names.set(text, name);
 }

@@ -1,4 +1,4 @@
-/** No connection could be had, or one was given up as it said nothing; the cause tells what happened. */
+/** No connection was available, or one was given up because the server was silent; the cause says what happened. */
 export class DatabaseUnavailable extends Error {
   constructor(cause: unknown) {
     // A name with several addresses fails once for each.

@@ -9,9 +9,9 @@ export interface Xaes {
 }
 
 /**
- * AES-256-GCM with a key of its own for each message, derived from the first half of the nonce. Random nonces of plain
- * GCM have 96 bits, so that one key may seal 2^32 messages (NIST SP 800-38D, section 8.3), which idempotency keys
- * alone would use up one day; with 192 bits it may seal 2^80.
+ * AES-256-GCM with a separate key for each message, derived from the first half of the nonce. With plain GCM and
+ * random nonces of 96 bits, one key may encrypt 2^32 messages (NIST SP 800-38D, section 8.3), which idempotency keys
+ * alone could use up in time; with 192 bits it may encrypt 2^80.
  * @param bytes the key, 32 of them.
  */
 export function createXaes(bytes: Buffer): Xaes {

@@ -31,7 +31,7 @@ export class DataDirectoryLost extends Error {
   }
 }
 
-/** How long a start waits for what stands in its way to go, in ms. */
+/** How long a start waits, in ms, for an earlier server on the same data to go away. */
 export const startPatience = 10_000;
 
 const stopPatience = 20_000;
@@ -43,10 +43,11 @@ const longestSocketPath = 103;
 const longestLog = 10 * 1024 * 1024;
 
 /**
- * Starts the Postgres of an initialised data directory. Tries again while one that lost its postmaster, or that a
- * killed service had just spawned, goes down: until then Postgres itself refuses to start, so two never share the data.
- * @param signal ends the start; what was started is stopped.
- * @throws an Error of one line; DataDirectoryLost and DataDirectoryInUse when trying again is of no use.
+ * Starts the Postgres of an initialised data directory. If a Postgres that lost its postmaster, or that a killed
+ * service had just spawned, is still shutting down, it tries again: until then Postgres itself refuses to start, so
+ * two never share the data.
+ * @param signal aborts the start; whatever was started is stopped.
+ * @throws an Error of one line; DataDirectoryLost and DataDirectoryInUse if trying again cannot help.
  */
 export async function startServer(
   directory: string,
@@ -206,6 +207,7 @@ export async function stopServer({ child }: Running): Promise<void> {
   if (child.pid !== undefined) await shutDown(child.pid, () => isRunning({ child }));
 }
 
+/** Whether the process of the server has neither exited nor been killed. */
 export function isRunning({ child }: Pick<Running, 'child'>): boolean {
   return child.exitCode === null && child.signalCode === null;
 }

@@ -7,7 +7,9 @@ import { promisify } from 'node:util';
 /** Root's own place: for a Postgres that the user `postgres` can reach, and for the default data directories. */
 export const systemDirectory = '/var/lib/menu-management-service';
 
-/** All that Postgres sees of the environment: PG* variables would change what it does, a locale its messages. */
+/**
+ * Everything of the environment that Postgres sees: PG* variables would change its behaviour, a locale its messages.
+ */
 export const environment = { LC_ALL: 'C', TZ: 'UTC' };
 
 /** The account that runs Postgres, to be spread into spawn options; empty for the account of this process. */
@@ -75,7 +77,7 @@ async function copyForEveryone(installed: string, version: string): Promise<stri
   return target;
 }
 
-/** Does what the package's post-install does, for an npm that was told not to run install scripts. */
+/** Does the work of the package's post-install script, in case npm was told not to run install scripts. */
 function linkLibraries(directory: string): string {
   const list = join(directory, 'native', 'pg-symlinks.json');
   const links = fs.existsSync(list) ? (JSON.parse(fs.readFileSync(list, 'utf8')) as SymbolicLink[]) : [];

@@ -46,7 +46,7 @@ export interface EmbeddedPostgres {
 export interface EmbeddedOptions {
   /** PostgreSQL settings by name, such as `{ max_connections: '50' }`. */
   settings?: Record<string, string>;
-  /** Told, in a line, each time the server has ended and is started again. */
+  /** Receives one line each time the server has ended and is started again. */
   report?: (line: string) => void;
   /** How long a server that has ended is tried to start again, in ms. */
   patienceMs?: number;
@@ -106,7 +106,8 @@ export function defaultDataDir(): string {
 
 async function holdLock(directory: string): Promise<Server> {
   const address = lockAddress(directory);
-  // An abstract name goes with its process; a socket file stays after a kill -9, when nobody accepts any more.
+  // An abstract name disappears with its process; a socket file remains after a kill -9, when nobody accepts any
+  // more.
   if (!address.startsWith('\0') && !(await accepts(address))) fs.rmSync(address, { force: true });
   const lock = createServer((socket) => socket.destroy()).unref();
   try {

@@ -3,10 +3,10 @@ import type { Database } from '../db/database.ts';
 import { build, statement } from '../db/statement.ts';
 
 /*
- * An epoch is one history of the database: a stretch of time on one server, without a restore, a promotion or a move.
- * What is numbered within an epoch means something in it alone. One is found to have ended by what server_history()
- * tells (src/db/migrations/0007_histories.sql); a disk that was put back to an earlier state tells nothing, so readers
- * check more than the epoch (feed-position.ts), and `admin new-epoch` says it outright.
+ * An epoch is one history of the database: a period on one server, without a restore, a promotion or a move. Numbers
+ * within an epoch have no meaning outside of it. Whether an epoch has ended follows from server_history()
+ * (src/db/migrations/0007_histories.sql). A disk that was put back to an earlier state does not show there, so
+ * readers check more than the epoch (feed-position.ts), and `admin new-epoch` begins a new one explicitly.
  */
 
 /** The epoch that this moment is in, begun now if the last one was on another server. Call it under the relay's lock. */

@@ -17,14 +17,14 @@ export function ofTypes(type: Expression<string>, wanted: Expression<unknown>): 
   return sql`(${type} = any (${wanted}) or split_part(${type}, '.', 1) || '.*' = any (${wanted}))`;
 }
 
-/** 'evt_0196…' as the database keeps it; undefined for what is no id of an event. */
+/** 'evt_0196…' in the form in which the database stores it; undefined if it is not the id of an event. */
 export function parseEventId(text: string): string | undefined {
   return /^evt_([0-9a-f]{32})$/.exec(text)?.[1];
 }
 
 /**
- * The event as it is told: what releases before this one have recorded gets the fields that records have gained since,
- * as they were when nobody could set them.
+ * The event as the API shows it: events recorded by earlier releases get the fields that records have gained since,
+ * with the values from the time when nobody could set them.
  */
 export function toldPayload(row = 'event'): RawBuilder<Json<WebhookPayload>> {
   const { type, payload } = columns('event', row);

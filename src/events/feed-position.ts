@@ -7,10 +7,10 @@ import { type Reach, withinReach } from '../records/reach.ts';
 import { parseEventId } from './event.ts';
 
 /*
- * Where a reader of the feed is. Positions go up within an epoch, and all of an epoch lies behind those before it: a
- * reader of what was lost with its epoch goes on with everything of the next one. A cursor also carries the event at
- * its position. Another event there, or none, means that the reader comes from a history that is not ours: it is given
- * all that is kept. Repeats are allowed, gaps are not.
+ * The position of a reader in the feed. Positions increase within an epoch, and every epoch comes after the previous
+ * ones: a reader of events that were lost with their epoch continues with all events of the next one. A cursor also
+ * contains the event at its position. If another event is there, or none, the reader comes from an unknown history
+ * and gets all events that are kept. Repeats are allowed, gaps are not.
  */
 
 export interface Position {
@@ -29,8 +29,8 @@ export function cursorAt({ epoch, position, event_id }: Position & { event_id: s
 const noEvent = '0'.repeat(32);
 
 /**
- * Where to go on from a cursor.
- * @throws 422 for what is no cursor, and when events behind it are no longer kept.
+ * The position from which to continue after a cursor.
+ * @throws 422 if it is not a cursor, or if events after it are no longer kept.
  */
 export async function positionOfCursor(
   database: Database,
@@ -55,13 +55,13 @@ interface Found {
   is_ours: boolean;
   /** Whether an event is no longer kept that came after the cursor's, by their ids. */
   is_newer_removed: boolean;
-  /** Whether the position lies behind all that its epoch has here, and that epoch has ended. */
+  /** Whether the position is after everything that its epoch has here, and that epoch has ended. */
   is_past: boolean;
 }
 
 /*
- * What an epoch has here may not all be what the reader has seen of it: a disk that was put back goes on in the same
- * epoch. Then the last of its events here is newer than the cursor's, which was lost before.
+ * The reader may have seen other events in this epoch than it has here: a disk that was put back continues in the
+ * same epoch. Then the last of its events here is newer than the event of the cursor, which was lost.
  */
 const select = statement(
   'events.positionOfCursor',
@@ -90,10 +90,11 @@ const select = statement(
 );
 
 /**
- * Where to go on from an event: behind it, or with all that is kept when it is from a history that this one does not
- * have, or was the last that retention removed. Of one that its epoch found in the outbox, the history before may have
- * listed others behind it that are before it now; then with all of that epoch.
- * @throws 422 when it is another's event, or was removed and others may have been after it.
+ * The position from which to continue after an event: right behind it, or at the start of all that is kept if the
+ * event is from an unknown history or was the last that retention removed. If its epoch found the event in the
+ * outbox, the previous history may have listed events after it that now come before it; then at the start of the
+ * epoch.
+ * @throws 422 if it is another account's event, or if it was removed and others may have followed it.
  */
 export async function positionOfEvent(database: Database, id: string, reach: Reach): Promise<Position> {
   const event_id = parseEventId(id);

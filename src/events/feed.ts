@@ -23,9 +23,9 @@ export function spanOf(events: readonly { event_id: string }[]): Span {
 }
 
 /**
- * Gives committed events their positions in the feeds of their accounts, by the order of the outbox, and takes them
- * out of it. Must be called by one at a time, and by a transaction that holds the relay's lock: what is numbered is
- * visible to readers all at once and behind everything that they have seen.
+ * Gives committed events their positions in the feeds of their accounts, in the order of the outbox, and removes them
+ * from it. Only one caller at a time may run it, in a transaction that holds the relay's lock: numbered events become
+ * visible to readers all at once, after everything that they have seen.
  */
 export async function enterFeed(transaction: Database, events: readonly WaitingEvent[]): Promise<void> {
   await enter(transaction, {

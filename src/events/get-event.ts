@@ -6,6 +6,7 @@ import { ok } from '../http/reply.ts';
 import { type Reach, reachOf, requireReach, withinReach } from '../records/reach.ts';
 import { parseEventId, toldPayload } from './event.ts';
 
+/** One event, as it was sent to webhooks. @throws 404 or 403, also for an event that is no longer kept */
 export async function getEvent({ database, params, caller }: Call<'getEvent'>): Promise<Reply<'getEvent'>> {
   const event_id = parseEventId(params.event_id);
   if (event_id === undefined) throw notFound('There is no such event.');

@@ -11,22 +11,26 @@ import { type Span, spanOf } from './feed.ts';
 import { cursorAt, type Position, positionOfCursor, positionOfEvent } from './feed-position.ts';
 
 /*
- * A page goes through an index that holds nothing but what one filter lets through: of the menu, of the location, of
- * each type. Where other filters remain, it examines a bounded number of events and may so find less than a page, or
- * nothing. Each page says where it ended, so that a reader of what rarely happens advances.
+ * A page is read through an index that contains only what one filter selects: the menu, the location, or each type.
+ * If other filters remain, it examines a bounded number of events and may find less than a page, or nothing. Each
+ * page says where it ended, so that even a reader of rare events advances.
  */
 
 const mostExamined = 5_000;
 const mostListed = 200;
 
+/**
+ * A page of the event feed, oldest first, from a cursor or an event on.
+ * @throws 422 if events after it are no longer kept
+ */
 export async function listEvents(call: Call<'listEvents'>): Promise<Reply<'listEvents'>> {
-  // Where retention takes events between the statements, the place to go on from is looked up once more.
+  // If retention removes events between the statements, the position to continue from is looked up once more.
   const page = (await readPage(call)) ?? (await readPage(call));
   if (!page) throw new Error('the feed lists events that are gone');
   return page;
 }
 
-/** A page of what is behind the cursor; undefined where one of its events was removed meanwhile. */
+/** A page of the events after the cursor; undefined if one of them was removed meanwhile. */
 async function readPage(call: Call<'listEvents'>): Promise<Reply<'listEvents'> | undefined> {
   const { database, query, caller, url } = call;
   const reach = reachOf(caller);
@@ -122,8 +126,8 @@ const selectEvents = filteredStatement<Values, Row, keyof Filters>(
 );
 
 /**
- * In a statement of its own, which knows the ids: only partitions between the first and the last of them are opened.
- * @returns in the order of the ids those that are there
+ * A separate statement, which knows the ids: it opens only the partitions between the first and the last of them.
+ * @returns those that exist, in the order of the ids
  */
 async function payloadsOf(
   database: Database,

@@ -6,12 +6,13 @@ export interface Calendar {
   /** Those that start on the day, earliest first; `from` in minutes since its midnight. */
   windowsOn(day: number): { from: number; minutes: number }[];
   /**
-   * The days to look at from this one on, the two before it included, since their windows may reach into it. Left out
-   * are days that are like the two weeks before them.
+   * The days to examine from this one on, including the two before it, since their windows may reach into it. Days
+   * that equal those two weeks before are left out.
    */
   stretchesFrom(day: number): { first: number; last: number }[];
 }
 
+/** The windows of `hours` by day, with the dates that differ from the week. */
 export function calendarOf({ weekly, dates, valid_from, valid_until }: Hours): Calendar {
   const ofWeekday = weekdays.map((weekday) => inOrder(weekly.filter(({ days }) => days.includes(weekday))));
   const ofDate = new Map(dates.map(({ date, windows }) => [dayOf(date), inOrder(windows)]));

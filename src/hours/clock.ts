@@ -1,11 +1,9 @@
 import { Temporal } from 'temporal-polyfill';
 
 /**
- * Local time of a zone. Wall times are milliseconds since 1970-01-01T00:00 as a clock on the wall shows them; instants
- * are Unix milliseconds.
- *
- * What daylight saving does to hours is decided here and nowhere else. A time that is skipped stands for the first
- * instant after the gap. Of a time that is repeated a start takes the first, an end the second.
+ * Local time in a zone. Wall times are milliseconds since 1970-01-01T00:00 as a clock on the wall shows them;
+ * instants are Unix milliseconds. This is the only place that decides how daylight saving affects hours. A skipped
+ * time stands for the first instant after the gap. Of a repeated time, a start takes the first and an end the second.
  */
 export interface Clock {
   wallAt(instant: number): number;

@@ -19,8 +19,8 @@ export function completeHours(hours: HoursInput | null): Hours | null {
 }
 
 /**
- * A body with its hours as they are stored; without any, as it is.
- * @throws 422 for what no schema says of hours
+ * A body with its hours in the form in which they are stored; without hours, the body itself.
+ * @throws 422 for errors in the hours that no schema can express
  */
 export function withCompleteHours<Body extends { hours?: HoursInput | null }>(body: Body) {
   const { hours } = body;
@@ -31,9 +31,9 @@ export function withCompleteHours<Body extends { hours?: HoursInput | null }>(bo
 }
 
 /**
- * What no schema says of hours: a day is named once, and the bounds are in order.
- * @param hours may break their schema
- * @param pointer leads to the object in the body that has them
+ * Errors in hours that no schema can express: a day that is named twice, bounds out of order.
+ * @param hours may violate their schema
+ * @param pointer leads to the object in the body that contains them
  */
 export function hoursErrors(hours: HoursInput | null | undefined, pointer: string): FieldError[] {
   const errors: FieldError[] = [];

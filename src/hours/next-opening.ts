@@ -18,7 +18,7 @@ export function nextOpening(levels: (Hours | null)[], timezone: string, now: num
   for (let turn = 0; turn < mostTurns; turn++) {
     const closed = states.filter(({ isOpen }) => !isOpen);
     if (closed.length === 0 && at > now) return at;
-    // Open: the first that closes. Closed: none can be open before the last of them is.
+    // Open: the first that closes. Closed: none can open before the last of them does.
     const changes = (closed.length > 0 ? closed : states).map(({ nextChange }) => nextChange ?? Infinity);
     at = closed.length > 0 ? Math.max(...changes) : Math.min(...changes);
     if (at === Infinity) return null;

@@ -3,10 +3,10 @@ import type { FieldError } from '../http/errors.ts';
 import type { Hours } from './hours.ts';
 import { nextDay, nextOpening } from './next-opening.ts';
 
-/** How something that is off comes back by its hours. */
+/** How an unavailable record becomes available again according to its hours. */
 export type Restore = components['schemas']['Restore'];
 
-/** What that depends on. */
+/** What that time depends on. */
 export interface RestoreRules {
   timezone: string;
   /** All must hold; null is always open. */

@@ -1,6 +1,6 @@
 /**
- * Hours as instants. Windows of one schedule are alternatives: it is open while any of them is, and windows that touch
- * or overlap are one. Instants are Unix milliseconds.
+ * Hours as instants. A schedule is open during any of its windows; windows that touch or overlap count as one.
+ * Instants are Unix milliseconds.
  */
 import { calendarOf } from './calendar.ts';
 import { type Clock, dayMs } from './clock.ts';
@@ -43,7 +43,7 @@ export function scheduleOf(hours: Hours, clock: Clock): Schedule {
           }
         }
       }
-      // Open through two ordinary weeks, of which daylight saving spoils one at most, it is open through all.
+      // If it is open throughout two ordinary weeks, of which daylight saving changes one at most, it is always open.
       if (open && open.from <= midnight(last - 13) && open.until >= midnight(last + 1)) {
         const next = stretches[index + 1];
         open.until = next ? midnight(next.first + 1) : Infinity;

@@ -12,7 +12,7 @@ declare module 'fastify' {
   }
 }
 
-/** What a verified access token says. */
+/** The content of a verified access token. */
 export interface Claims {
   /** The client. */
   sub: string;

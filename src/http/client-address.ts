@@ -8,14 +8,13 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6;
 const maxHops = 16;
 
 /**
- * Finds where a request comes from, past the proxies that are trusted to report it.
- *
- * X-Forwarded-For and Forwarded (RFC 7239) are read from the right, where the nearest proxy writes: the first address
- * that is not trusted is the client's, and what stands left of it may be its invention. An entry that is no address
- * ends the walk at the one before. Most proxies write one of the two headers and pass the other one on as it was sent:
- * when both are there and lead to different addresses, neither is believed.
- * @param proxies CIDRs of those that are trusted.
- * @returns a function that gives the address, an IPv4 one also where it came mapped into IPv6; undefined for a
+ * Finds the address that a request comes from, behind the proxies that are trusted to report it. X-Forwarded-For and
+ * Forwarded (RFC 7239) are read from right to left, since the nearest proxy writes on the right: the first address
+ * that is not trusted is the client's, and everything to its left may be made up by the client. An entry that is not
+ * an address ends the search at the one before. Most proxies write one of the two headers and pass on the other
+ * unchanged: if both are present and lead to different addresses, neither is trusted.
+ * @param proxies CIDRs of the trusted proxies.
+ * @returns a function that returns the address, as IPv4 even if it arrived mapped into IPv6; undefined for a
  *   connection that is gone.
  * @throws when a CIDR is malformed.
  */
@@ -64,7 +63,10 @@ function peerOf({ remoteAddress }: IncomingMessage['socket']): Address | undefin
   return remoteAddress === undefined ? undefined : parse(remoteAddress);
 }
 
-/** What stands for a client when it is counted: an IPv4 address, or of an IPv6 one the /64 that one host may use up. */
+/**
+ * The unit in which clients are counted: an IPv4 address, or the /64 of an IPv6 address, all of which one host may
+ * use.
+ */
 export function networkOf(address: Address | undefined): string {
   if (address === undefined) return 'none';
   return address instanceof ipaddr.IPv4

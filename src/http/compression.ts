@@ -1,11 +1,10 @@
 /**
- * Compresses the bodies of responses, whichever route they come from, in threads of their own.
+ * Compresses the bodies of responses of all routes, in separate threads. A body that is a Buffer may be sent again
+ * and again: it is compressed once for each coding, and the compressed forms live as long as it does. Other bodies
+ * are compressed for their one request.
  *
- * A body that comes as a Buffer may be sent again and again: it is compressed once for each coding, for all who ask for
- * it, and its compressed forms live as long as it does. Others are compressed for their one request.
- *
- * Handlers know nothing of it. The ETag of a compressed response has the coding as its suffix, and what comes back in
- * If-Match and If-None-Match reaches the handlers without it: each names the same state of the resource.
+ * Handlers know nothing of this. The ETag of a compressed response has the coding as its suffix, which is removed
+ * from If-Match and If-None-Match before they reach the handlers: each names the same state of the resource.
  */
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream';
@@ -21,7 +20,7 @@ declare module 'fastify' {
   }
 }
 
-// Below this, what is saved is less than a packet.
+// Below this size, compression saves less than a packet.
 const leastBytes = 1024;
 // Node has four threads, which name look-ups and files need as well.
 const mostAtOnce = 3;
@@ -49,7 +48,7 @@ export function compressResponses(app: FastifyInstance): void {
   });
 }
 
-/** Names a request header that decides about the response, beside those that are named already. */
+/** Names a request header that the response depends on, in addition to those already named. */
 export function addVary(reply: FastifyReply, name: string): void {
   const others = reply.getHeader('vary');
   reply.header('Vary', others === undefined ? name : `${others}, ${name}`);
@@ -58,8 +57,8 @@ export function addVary(reply: FastifyReply, name: string): void {
 type Body = string | Buffer | Readable;
 
 /*
- * What is not to be stored holds a secret, and beside it may stand text that another party has chosen: the length of
- * such a response, compressed, would tell how alike they are (the attack known as BREACH).
+ * A response that must not be stored contains a secret, and possibly also text that another party has chosen: its
+ * compressed length would reveal how similar the two are (the BREACH attack).
  */
 function isCompressible(reply: FastifyReply, payload: unknown): payload is Body {
   return (
@@ -143,8 +142,8 @@ const effortFor = (reply: FastifyReply, coding: Coding): number =>
   /\bimmutable\b/.test(String(reply.getHeader('cache-control'))) ? 6 : usualEffort[coding];
 
 /*
- * If-None-Match is met by what the client has only in a coding that it accepts in this request: a cache may ask for
- * one client with what it keeps for another (RFC 9111, 4.3.1).
+ * If-None-Match only matches a coding that this request accepts: a cache may ask on behalf of one client with what it
+ * stores for another (RFC 9111, 4.3.1).
  */
 function readETags(request: FastifyRequest): void {
   const { headers } = request.raw;
@@ -155,7 +154,7 @@ function readETags(request: FastifyRequest): void {
   headers['if-none-match'] = withoutCodings(ifNoneMatch, acceptedCodings(headers['accept-encoding']));
 }
 
-/** A 304 carries the ETag of what the client has, so that it finds it (RFC 9111, 4.3.4). */
+/** A 304 carries the ETag of the client's copy, so that the client can find that copy (RFC 9111, 4.3.4). */
 function confirmETag({ headers, sentIfNoneMatch = '' }: FastifyRequest, reply: FastifyReply): void {
   const eTag = reply.getHeader('etag');
   if (typeof eTag !== 'string') return;

@@ -9,8 +9,8 @@ export interface ConcurrencyLimit {
 }
 
 /**
- * Bounds how many calls of one operation a client has under way in this process, so that nobody's heavy calls take all
- * the processor time and memory there is.
+ * Limits how many calls of one operation a client may have in progress in this process, so that no client can take
+ * all its CPU time and memory with heavy calls.
  */
 export function createConcurrencyLimit(limit: number): ConcurrencyLimit {
   const callsOf = new Map<string, number>();

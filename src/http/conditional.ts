@@ -21,12 +21,12 @@ export function newStamp(): number {
   return Math.floor(Math.random() * 2 ** 31);
 }
 
-/** The middle of an ETag: what was counted, and the stamp of the write that counted last. */
+/** The middle part of an ETag: the version, and the stamp of the write that made it. */
 export function stamped(count: Expression<number>, stamp: Expression<number>): RawBuilder<string> {
   return sql`${count} || '-' || to_hex(${stamp})`;
 }
 
-/** What the statement of a conditional write is asked for. */
+/** The parameters of a conditional write. */
 export interface IfMatch {
   /** The ETags that are accepted; null: whatever the state is. */
   if_match: string[] | null;
@@ -53,8 +53,8 @@ export function requireMatch(accepted: string[] | null, eTag: string): void {
 
 /**
  * The row of a conditional write.
- * @param explain throws when there is no such record that the caller may act on.
- * @throws what `explain` throws, or 412, since the record is there.
+ * @param explain throws if there is no such record that the caller may act on.
+ * @throws what `explain` throws, or else 412, since the record exists.
  */
 export async function requireWritten<Row>(
   rows: readonly Row[],

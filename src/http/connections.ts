@@ -50,7 +50,7 @@ export function cutSlowReaders(
       if (sent.socket.destroyed) unfinished.delete(response);
       // Taken in drops, a response is never without progress.
       else if (performance.now() - sent.since > wholeMs) sent.socket.destroy();
-      // Node's own timer: it sees what the kernel takes, ends the connection, and is set anew for the next request.
+      // Node's own timer: it sees how much the kernel takes, ends the connection, and is reset for the next request.
       else if (!sent.isTimed) response.setTimeout(stallMs);
       sent.isTimed = true;
     }

@@ -3,9 +3,10 @@ export const codings = ['br', 'gzip'] as const;
 export type Coding = (typeof codings)[number];
 
 /**
- * The codings that Accept-Encoding accepts (RFC 9110, 12.5.3), in the order of its weights and, among equals, of ours.
- * `identity`, the body as it is, comes last among equals and, when nothing is said of it, last of all.
- * @param acceptEncoding undefined: identity alone, since compressing is work that nobody has asked for.
+ * The codings that Accept-Encoding accepts (RFC 9110, 12.5.3), in the order of its weights, or of our preference if
+ * they are equal. `identity`, the unchanged body, comes last among equals, and last of all if the header does not
+ * mention it.
+ * @param acceptEncoding undefined: identity only, since nobody has asked for compression.
  */
 export function acceptedCodings(acceptEncoding: string | undefined): (Coding | 'identity')[] {
   if (acceptEncoding === undefined) return ['identity'];

@@ -37,7 +37,7 @@ const preflightSeconds = 7_200;
 
 /**
  * Lets pages of these origins call the API from a browser (CORS, https://fetch.spec.whatwg.org/#http-cors-protocol).
- * Callers show a bearer token, which no browser adds by itself, so that credentials in the sense of CORS are not
+ * Callers send a bearer token, which browsers never add on their own, so credentials in the sense of CORS are not
  * allowed.
  */
 export function allowOrigins(origins: readonly string[]): CrossOrigin {

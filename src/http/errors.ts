@@ -26,6 +26,7 @@ export class ApiError extends Error {
   }
 }
 
+/** 400: a header is not valid, or the request cannot be parsed. */
 export function badRequest(detail: string): ApiError {
   return new ApiError(400, 'Bad Request', 'bad_request', detail);
 }
@@ -37,6 +38,7 @@ export function unauthorized(detail: string, code: 'unauthorized' | 'invalid_tok
   return new ApiError(401, 'Unauthorized', code, detail, { headers: { 'WWW-Authenticate': challenge } });
 }
 
+/** 403: the token has none of these scopes, each of which would suffice (RFC 6750, section 3.1). */
 export function insufficientScope(scopes: readonly string[]): ApiError {
   return new ApiError(
     403,
@@ -46,14 +48,17 @@ export function insufficientScope(scopes: readonly string[]): ApiError {
   );
 }
 
+/** 403: the caller may not act on the record, or not do this at all. */
 export function forbidden(detail: string): ApiError {
   return new ApiError(403, 'Forbidden', 'forbidden', detail);
 }
 
+/** 404: there is no such record or path. */
 export function notFound(detail: string): ApiError {
   return new ApiError(404, 'Record Not Found', 'not_found', detail);
 }
 
+/** 405. @param allow the methods of the path, as the `Allow` header lists them */
 export function methodNotAllowed(method: string, allow: string): ApiError {
   return new ApiError(
     405,
@@ -66,12 +71,13 @@ export function methodNotAllowed(method: string, allow: string): ApiError {
   );
 }
 
+/** 406. @param offered the media types of the response */
 export function notAcceptable(offered: readonly string[]): ApiError {
   const detail = `This response is available as ${offered.join(' or ')}.`;
   return new ApiError(406, 'Not Acceptable', 'not_acceptable', detail);
 }
 
-/** What is asked for clashes with what is under way or gone; `detail` says with what. */
+/** The request conflicts with another one in progress, or with the state of the record; `detail` says how. */
 export function conflict(detail: string): ApiError {
   return new ApiError(409, 'Conflict', 'conflict', detail);
 }
@@ -86,6 +92,7 @@ export function idempotencyConflict(): ApiError {
   );
 }
 
+/** 412: the record's ETag is none of those in `If-Match`. */
 export function preconditionFailed(): ApiError {
   return new ApiError(
     412,
@@ -95,6 +102,7 @@ export function preconditionFailed(): ApiError {
   );
 }
 
+/** 413: the body has more bytes than the operation accepts. */
 export function payloadTooLarge(limitBytes: number): ApiError {
   return new ApiError(
     413,
@@ -104,14 +112,17 @@ export function payloadTooLarge(limitBytes: number): ApiError {
   );
 }
 
+/** 414: the URL has more characters than the limit. */
 export function uriTooLong(limit: number): ApiError {
   return new ApiError(414, 'URI Too Long', 'uri_too_long', `The URL may have at most ${limit} characters.`);
 }
 
+/** 431: the headers together, or one of them, are too long. */
 export function headersTooLarge(detail: string): ApiError {
   return new ApiError(431, 'Request Header Fields Too Large', 'headers_too_large', detail);
 }
 
+/** 415. @param accepted the media types that the operation accepts */
 export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   return new ApiError(
     415,
@@ -124,7 +135,7 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiError {
 /** As many errors as a response lists. */
 export const listedErrors = 100;
 
-/** Collects errors, of which it keeps as many as tell that there are more than a response lists. */
+/** Collects errors; keeps one more than a response lists, to show that there are more. */
 export class ErrorList implements Iterable<FieldError> {
   readonly #kept: FieldError[] = [];
 
@@ -145,6 +156,7 @@ export class ErrorList implements Iterable<FieldError> {
   }
 }
 
+/** 422: lists the errors of body and parameters, up to `listedErrors` of them. */
 export function parameterError(errors: readonly FieldError[]): ApiError {
   const listed = errors.slice(0, listedErrors);
   const messages = listed.map((error) => `${error.field || 'body'} ${error.message}`).join('; ');
@@ -157,13 +169,14 @@ export function parameterError(errors: readonly FieldError[]): ApiError {
   });
 }
 
+/** 429: the client or the address has used up its rate limit. */
 export function tooManyRequests(retryAfterSeconds: number): ApiError {
   return new ApiError(429, 'Too Many Requests', 'rate_limited', `Retry in ${retryAfterSeconds} s.`, {
     headers: { 'Retry-After': String(retryAfterSeconds) },
   });
 }
 
-/** As many calls of the operation as the client may have at a time are under way. */
+/** The client already has as many calls of this operation in progress as it may have. */
 export function tooManyAtOnce(limit: number): ApiError {
   return new ApiError(
     429,
@@ -185,6 +198,9 @@ export function tooManyKeys(retryAfterSeconds: number): ApiError {
   );
 }
 
+/**
+ * 503: the database cannot be reached or does not accept the statement; whether it took effect may be unknown.
+ */
 export function serviceUnavailable(): ApiError {
   return new ApiError(
     503,
@@ -197,6 +213,7 @@ export function serviceUnavailable(): ApiError {
   );
 }
 
+/** 500, without a detail: nothing internal leaves the service. */
 export function internalError(): ApiError {
   return new ApiError(500, 'Internal Server Error', 'internal_error', 'An internal error occurred.');
 }

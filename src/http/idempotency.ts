@@ -1,12 +1,13 @@
 /**
- * A POST with an Idempotency-Key takes place once (draft-ietf-httpapi-idempotency-key-header).
+ * A POST with an Idempotency-Key takes effect once (draft-ietf-httpapi-idempotency-key-header).
  *
- * The change, its events and its response are one transaction, so a crash leaves all of them or none. Only a request
- * that carries a key pays for it. The primary key of idempotency_key decides who was first; the advisory lock only
- * tells that the first is under way, so that a repeat gets its 409 at once instead of waiting for it.
+ * The change, its events and its response are one transaction, so a crash leaves all of them or none. Only requests
+ * with a key bear this cost. The primary key of idempotency_key decides which request was first; the advisory lock
+ * only shows that the first is in progress, so that a repeat gets its 409 at once instead of waiting.
  *
- * Stored is what the operation itself responded, refusals included. Responses sent before the operation began, failures
- * on our side, and requests to try again (409, 429) are not stored: nothing was done, and a repeat is a new try.
+ * The response of the operation itself is stored, including refusals. Not stored are responses sent before the
+ * operation began, failures on our side, and requests to try again (409, 429): nothing was done, and a repeat is a
+ * new attempt.
  */
 import { createHash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
@@ -56,10 +57,10 @@ interface Parts {
 }
 
 /**
- * Performs the call, or gives the response that its first performance got.
- * @param perform does the work in the transaction that it is given.
- * @throws 409 while the first is under way, 422 when it had another body, 429 when the client keeps too
- *   many, and whatever the call throws.
+ * Performs the call, or returns the response of its first execution.
+ * @param perform does the work in the given transaction.
+ * @throws 409 while the first is in progress, 422 if it had another body, 429 if the client stores too much, and
+ *   whatever the call throws.
  */
 export async function respondOnce(
   parts: Parts,
@@ -156,7 +157,7 @@ const tryLock = statement('idempotency.lock', (p: Param<CallKey>) => {
   );
 });
 
-// One that is too old to count may still be there, and gives way.
+// A key that is too old to count may still be stored, and is replaced.
 const store = statement('idempotency.store', (p: Param<KeyedRequest & { sealed_answer: Buffer }>) =>
   build
     .insertInto('idempotency_key')

@@ -19,11 +19,10 @@ const trustMs = 10 * 60_000;
 const trustNearMs = 5_000;
 
 /**
- * Bounds what a client can make the database keep. A call beyond it is refused before it does anything: to drop an old
- * key in its place would let a repeat of that one take effect a second time.
- *
- * Each process counts what the client has, then adds what it stores itself; what other processes add meanwhile is seen
- * at the next count, so the bound may be passed by that much.
+ * Limits how much a client can make the database store. A call beyond the limit is refused before it does anything:
+ * to delete an old key instead would let a repeat of that call take effect a second time. Each process counts what
+ * the client has stored, then adds what it stores itself; what other processes add shows at the next count, so the
+ * limit may be exceeded by that much.
  */
 export function createKeptResponses({
   keys = 250_000,

@@ -2,9 +2,9 @@ import { LogController } from 'fastify';
 import { destination } from 'pino';
 
 /**
- * How a server logs: JSON lines on standard output, written in bulk, since a system call for each response costs more
- * than the line itself. Lines appear within 50 ms, those of errors at once, and none is lost at an exit; a killed
- * process may lose its last. Whoever reads the log slowly holds nothing up: beyond 16 MB lines are dropped.
+ * How a server logs: JSON lines on standard output, written in bulk, since a system call for each response would cost
+ * more than the line itself. Lines appear within 50 ms, errors at once, and none is lost at an exit; a killed process
+ * may lose its last ones. A slow reader of the log delays nothing: beyond 16 MB, lines are dropped.
  */
 export function logging(level: string) {
   return {

@@ -4,7 +4,7 @@ import { isCurrent } from './conditional.ts';
 import { parameterError } from './errors.ts';
 import { notModified, ok } from './reply.ts';
 
-/** What a list statement is asked for: the rows after `after` by id, one more than the page holds. */
+/** The parameters of a list statement: the rows after the id `after`, one more than fits on the page. */
 export interface PageRequest {
   after: number;
   limit: number;
@@ -43,8 +43,8 @@ export function writeCursor(id: string | number): string {
 }
 
 /**
- * `{"data": […], "next_cursor": …}` with its Link header (RFC 8288) when there is a next page.
- * @param cutAt the last id that was examined, where more may follow what was found.
+ * `{"data": […], "next_cursor": …}`, with a Link header (RFC 8288) if there is a next page.
+ * @param cutAt the last id that was examined, if more may follow what was found.
  */
 export function page<T>(
   rows: ListRow<T>[],
@@ -67,9 +67,9 @@ export function page<T>(
 }
 
 /**
- * The page, or 304 when the client's copy is the same. Its ETag is a digest of the body, so that whatever can change what
- * a page shows (a write, a time that has come, the grant of the client) changes it too.
- * @param call the URL of the page, and what the client has of it.
+ * The page, or 304 if the client's copy is the same. The ETag is a digest of the body, so whatever changes the page
+ * (a write, a time that has come, the grant of the client) also changes the ETag.
+ * @param call the URL of the page, and the ETag of the client's copy.
  * @param cutAt as for `page`.
  */
 export function pageResponse<T>(

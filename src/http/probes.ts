@@ -4,8 +4,8 @@ import type { Metrics } from '../metrics/metrics.ts';
 import { serviceUnavailable } from './errors.ts';
 
 /**
- * /health/live: the process can serve, or could if its database did; else 503, and only a restart helps.
- * /health/ready: it reaches the database, which takes writes, and is not about to stop; else 503.
+ * /health/live: 200 if the process can serve, or could if its database did; otherwise 503, and only a restart helps.
+ * /health/ready: 200 if it reaches a database that accepts writes and is not about to stop; otherwise 503.
  * @param leaving is aborted as soon as the process is told to stop.
  */
 export function registerHealth(app: FastifyInstance, database: Database, leaving?: AbortSignal): void {
@@ -30,7 +30,7 @@ const liveness = { reached: 'ok', away: 'waiting for the database', stuck: 'stuc
 /** /metrics in the text form of Prometheus, and the count of every response; to be called before routes are added. */
 export function registerMetrics(app: FastifyInstance, metrics: Metrics): void {
   app.addHook('onResponse', async (request, reply) => {
-    // What is no operation is one label: paths are the caller's choice, and their number has no end.
+    // All other paths share one label: callers choose them, so their number is unlimited.
     const { operationId = 'none' } = request.routeOptions.config;
     metrics.responded(operationId, reply.statusCode, reply.elapsedTime / 1000);
   });

@@ -20,7 +20,7 @@ import {
 export function sendError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   if (thrown instanceof OAuthFailure) return sendOAuthFailure(thrown, reply);
   const error = translate(thrown, request);
-  // Fastify runs no hooks for what it refuses while routing.
+  // Fastify runs no hooks for requests that it refuses during routing.
   reply.header('X-Request-Id', request.id);
   const operationId = request.routeOptions.config?.operationId;
   if (error.status === 422 && operationId && takesForm(operationId))
@@ -53,7 +53,7 @@ export function problem(error: ApiError, requestId: string): components['schemas
   };
 }
 
-/** The refusal that a thrown error stands for; undefined for what failed on our side. */
+/** The refusal for a thrown error; undefined for failures on our side. */
 export function refusal(thrown: unknown): ApiError | undefined {
   if (thrown instanceof ApiError) return thrown.status < 500 ? thrown : undefined;
   const { code = '' } = thrown as { code?: string };
@@ -66,7 +66,8 @@ export function refusedMediaType(request: FastifyRequest): ApiError {
   return unsupportedMediaType((operationId && operations[operationId].body?.mediaTypes) ?? []);
 }
 
-// What takes a form is a token or revocation endpoint, and speaks RFC 6749, also of what its schema finds.
+// An operation that takes a form is a token or revocation endpoint, and reports errors as RFC 6749 does, even those
+// of its schema.
 function takesForm(operationId: OperationId): boolean {
   return operations[operationId].body?.mediaTypes.includes('application/x-www-form-urlencoded') ?? false;
 }
@@ -121,7 +122,7 @@ const fastifyErrors: Record<string, (request: FastifyRequest) => ApiError> = {
 
 /**
  * For errors of the HTTP parser, before there is a request: the response is written by hand.
- * @param headersFor gives headers of its own to a response, by the bytes that could not be parsed, as far as known.
+ * @param headersFor returns additional headers of a response, given the bytes that could not be parsed, if known.
  */
 export function parserErrorSender(headersFor: (packet: Buffer | undefined) => Record<string, string>) {
   return function sendParserError(

@@ -6,9 +6,10 @@ const hostForm = /^(?:[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_.])?|\[[0-9a-f:.]+\])(?::\
 
 /**
  * Finds the origin under which a client has reached the service: `Host`, over HTTP, unless a trusted proxy says
- * otherwise in `X-Forwarded-Host` and `X-Forwarded-Proto`. The last entry counts, which the nearest proxy has written.
- * @param proxies CIDRs of those that are trusted.
- * @returns a function that gives `https://menus.example.com`; undefined when no host is named.
+ * otherwise in `X-Forwarded-Host` and `X-Forwarded-Proto`. The last entry counts, since the nearest proxy has written
+ * it.
+ * @param proxies CIDRs of the trusted proxies.
+ * @returns a function that returns, for example, `https://menus.example.com`; undefined when no host is named.
  * @throws when a CIDR is malformed.
  */
 export function publicOrigin(proxies: readonly string[]): (request: IncomingMessage) => string | undefined {

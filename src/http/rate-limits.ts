@@ -16,7 +16,7 @@ export interface Limits {
 
 export interface Failure {
   operationId: OperationId;
-  /** The client whose secret was wrong, whether there is such a client or not. */
+  /** The client whose secret was wrong, whether or not that client exists. */
   clientId?: string | undefined;
 }
 
@@ -29,19 +29,20 @@ declare module 'fastify' {
 
 const minute = 60_000;
 const failuresPerMinute = 30;
-// Longer than any that there is; what is sent may be far longer.
+// Longer than any existing id; what is sent may be far longer.
 const longestClientId = 64;
 
 /**
- * One quota for all calls of a client, and one of its own for each operation with `x-rate-limit` in the contract.
- * Where that is by address, as for the token endpoint, failures alone are counted. Windows are fixed and start with
- * the first call.
+ * One quota for all calls of a client, and a separate one for each operation with `x-rate-limit` in the contract. If
+ * that is by address, as for the token endpoint, only failures are counted. Windows are fixed and start with the
+ * first call.
  *
- * Failures are counted after the credentials were compared, so nobody's failures keep out who has the right ones: a
- * limit turns 401 into 429 and nothing else. What makes guessing hopeless is the length of the secrets.
- * @param networkOf what stands for the sender of a request; see http/client-address.ts.
- * @param redisUrl where processes count together; without it, and while Redis is unavailable, each counts for itself.
- * @param countsShared is told at first, and whenever it changes, whether they do.
+ * Failures are counted after the credentials were checked, so nobody's failures can lock out a caller with the right
+ * ones: a limit turns a 401 into a 429 and does nothing else. Guessing is hopeless because of the length of the
+ * secrets.
+ * @param networkOf the unit in which the sender of a request is counted; see http/client-address.ts.
+ * @param redisUrl where processes count together; without it, and while Redis is unavailable, each counts on its own.
+ * @param countsShared is told at first, and whenever it changes, whether they count together.
  */
 export async function createLimits(
   app: FastifyInstance,
@@ -68,7 +69,7 @@ export async function createLimits(
     address: networkOf,
     refusedClient: ({ refusedClientId }: FastifyRequest) => refusedClientId,
   };
-  // The name is part of the key, since Redis keeps all of them in one space.
+  // The name is part of the key, since Redis stores all of them in one namespace.
   const limit = (name: string, max: number, timeWindow: number, per: keyof typeof keys) =>
     app.createRateLimit({ max, timeWindow, keyGenerator: (request) => `${name}:${keys[per](request)}` });
   const clients = limit('default', perMinute, minute, 'client');

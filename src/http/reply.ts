@@ -12,7 +12,7 @@ interface Ok<B, H> {
   body: B;
 }
 
-/** 200 with a body that is not JSON; a Buffer has it in UTF-8. */
+/** 200 with a body that is not JSON; a Buffer contains it in UTF-8. */
 export function okAs<const M extends string, H extends object = Record<never, never>>(
   mediaType: M,
   body: string | Buffer,

@@ -14,7 +14,9 @@ import {
  */
 const maxUrlLength = 12_288;
 
-/** Longest list of ETags in characters, as the contract has it; all headers together may have twice as many. */
+/**
+ * The longest list of ETags in characters, according to the contract; all headers together may have twice as many.
+ */
 const maxETagsLength = 8192;
 
 /**
@@ -40,7 +42,7 @@ export function refuseUnrouted(app: FastifyInstance): void {
     }
     if (request.is404 || request.routeOptions.url === '*') throw refusal(request, served);
   });
-  // Reached by routes that pass a request on, such as that of the static files.
+  // Reached by routes that pass a request on, such as the route for static files.
   app.setNotFoundHandler((request) => {
     throw unknownPath(request);
   });

@@ -2,6 +2,7 @@ import { allScopes, type Scope } from '../../generated/scopes.ts';
 
 export { allScopes, type Scope };
 
+/** Whether the text names a scope of this service. */
 export function isScope(text: string): text is Scope {
   return (allScopes as readonly string[]).includes(text);
 }

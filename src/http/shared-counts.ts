@@ -3,8 +3,8 @@ import type { Redis } from 'ioredis';
 import { openRedis } from '../db/redis.ts';
 
 /*
- * Counts that processes keep together in Redis. A call never waits for it longer than a tenth of a second: while
- * Redis is away or says nothing this process counts for itself, and looks once a second whether Redis is back.
+ * Counts that processes share in Redis. A call never waits for Redis longer than a tenth of a second: while Redis is
+ * unavailable or silent, this process counts on its own, and checks every second whether Redis is back.
  */
 
 export interface SharedCountsOptions {
@@ -110,7 +110,7 @@ export class SharedCounts {
     let counted = this.#own.get(key);
     if (!counted || counted.until <= now) {
       this.#own.delete(key);
-      // A flood from many addresses costs the oldest count, not a walk over all of them.
+      // Under a flood from many addresses, the oldest count is dropped instead of searching all of them.
       const [oldest] = this.#own.keys();
       if (oldest !== undefined && this.#own.size >= mostOwn) this.#own.delete(oldest);
       counted = { current: 0, until: now + windowMs };

@@ -1,6 +1,7 @@
 /**
- * A response as it is kept for repeats: JSON, compressed unless it is small, then sealed, since it may hold a webhook's
- * secret. A call on hundreds of items gets hundreds of kilobytes, of which a thirtieth is left.
+ * A response as it is stored for repeats: JSON, compressed unless it is small, then encrypted, since it may contain
+ * the secret of a webhook. The response to a call on hundreds of items has hundreds of kilobytes, and compression
+ * leaves a thirtieth.
  */
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
@@ -23,24 +24,27 @@ export async function closeResponse(seal: Seal, outcome: OperationResponse | Api
   return seal.close(isSmall ? json : Buffer.concat([compressed, await compress(json, options)]));
 }
 
-/** The response with the header that marks a repeat. @throws the refusal, likewise. */
+/**
+ * The response with the header that marks a repeat.
+ * @throws the refusal, if that is what was stored.
+ */
 export async function openResponse(seal: Seal, sealed: Buffer): Promise<OperationResponse> {
   const opened = seal.openBytes(sealed);
   const json = opened[0] === compressed[0] ? await decompress(opened.subarray(1)) : opened;
   return replayed(JSON.parse(json.toString()));
 }
 
-// In threads of their own, so that other requests go on meanwhile.
+// In separate threads, so that other requests continue meanwhile.
 const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
 
-// Takes a third of the time of the next and gets within a tenth of it.
+// Takes a third of the time of the next level, for a result at most a tenth larger.
 const options = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
 // JSON begins with a brace.
 const compressed = Buffer.from([1]);
 
-// As rows of earlier releases have it.
+// The format of rows from earlier releases.
 type StoredForm = { answer: OperationResponse } | { refusal: Omit<ApiError, 'message'> & { detail: string } };
 
 function storedForm(outcome: OperationResponse | ApiError): StoredForm {

@@ -16,6 +16,10 @@ import { sensible } from './availability.ts';
 import { type Item, itemDefaults, itemFields, itemLimit, items, notInMenu } from './item.ts';
 import { searchColumns } from './search.ts';
 
+/**
+ * Creates an item in a menu, in one statement with its event.
+ * @throws 404 or 403 for the menu, 422 for the category or the price
+ */
 export async function createItem(call: Call<'createItem'>): Promise<Reply<'createItem'>> {
   const { database, params, caller, requestId } = call;
   const body = sensible(call.body);
@@ -69,7 +73,7 @@ const insert = creationInMenu<CategoryPath, NewItem, Item>(
   itemLimit,
 );
 
-/** @throws 422 when the menu has no such category, or the price more decimal places than the currency. */
+/** @throws 422 if the menu has no such category, or if the price has more decimal places than the currency. */
 async function requireTerms(database: Database, values: CategoryPath & { price: number }): Promise<void> {
   const [home] = await selectCurrency(database, values);
   if (!home) throw notInMenu();

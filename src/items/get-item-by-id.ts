@@ -7,6 +7,7 @@ import type { RecordKind } from '../records/record-kind.ts';
 import { sharedRead } from '../records/shared-read.ts';
 import { type Item, itemJson, items } from './item.ts';
 
+/** One item by its id alone, or 304 if the client has it. @throws 404 or 403 */
 export async function getItemById(call: Call<'getItemById'>): Promise<Reply<'getItemById'>> {
   const { database, params, caller, headers } = call;
   const [found] = await selectItem(database, { ...params, ...reachOf(caller) });

@@ -6,6 +6,7 @@ import { requireReach } from '../records/reach.ts';
 import { sharedRead } from '../records/shared-read.ts';
 import { itemJson, itemKey, items } from './item.ts';
 
+/** One item of a menu, or 304 if the client has it. @throws 404 or 403 */
 export async function getItem({
   database,
   params,

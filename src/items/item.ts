@@ -20,6 +20,7 @@ export interface ItemKey extends Reach {
   item_id: number;
 }
 
+/** The key that the path of a request names, with what its caller may reach. */
 export function itemKey(params: { menu_id: number; item_id: number }, caller: Caller): ItemKey {
   return { menu_id: params.menu_id, item_id: params.item_id, ...reachOf(caller) };
 }
@@ -43,7 +44,7 @@ export const itemFields = {
 /** Items that a menu may have; imports and reorders take no more. */
 export const itemLimit = 10_000;
 
-/** What a new item is where nothing is said; without a place it comes after the last of its category. */
+/** The values of a new item for fields that the body lacks; without a `sort_order` it comes last in its category. */
 export const itemDefaults = {
   description: '',
   photo_url: null,
@@ -55,7 +56,7 @@ export const itemDefaults = {
   hours: null,
 };
 
-/** The fields of a row of `item`, with its availability as it is stored, which is what the last event said. */
+/** The fields of a row of `item`, with its availability as stored, which is what the last event said. */
 function storedItem(row: string) {
   const item = columns('item', row);
   return {
@@ -89,6 +90,7 @@ export function shownItem(row = 'item') {
   return { ...fields, ...seenAvailability(row), ...notedAbsence(row), updated_at, version };
 }
 
+/** A row of `item` as the API shows it, built by the database. */
 export function itemJson(row = 'item'): RawBuilder<Json<Item>> {
   return jsonObject<Item>(shownItem(row));
 }
@@ -117,6 +119,7 @@ export const items: RecordKind<ItemKey, Item> = {
   },
 };
 
+/** The 422 for a `category_id` that is not a category of the item's menu. */
 export function notInMenu(): ApiError {
   return parameterError([
     { field: '/category_id', code: 'not_found', message: 'is not a category of this menu' },

@@ -9,6 +9,7 @@ import { isUpdatedSince } from '../records/updated-since.ts';
 import { type Item, itemJson } from './item.ts';
 import { mentions } from './search.ts';
 
+/** A page of the items of a menu that match the filters, by id. @throws 404 or 403 for the menu */
 export async function listItems(call: Call<'listItems'>): Promise<Reply<'listItems'>> {
   const { database, params, query, caller } = call;
   const wanted = pageRequest(query);

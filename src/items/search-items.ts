@@ -8,13 +8,14 @@ import { type Item, itemJson } from './item.ts';
 import { mentions } from './search.ts';
 
 /*
- * As in the events feed, a page goes through an index of what one filter lets through: of the items that are named by
- * id or external_id, of a location, or else of the account. Where other filters remain, it examines a bounded number of
- * items, and may so find less than a page, or nothing; its cursor then leads to what is not examined yet.
+ * As in the event feed, a page is read through an index that contains only what one filter selects: the items named
+ * by id or external_id, those of a location, or all of the account. If other filters remain, it examines a bounded
+ * number of items and may find less than a page, or nothing; its cursor then leads to the items not yet examined.
  */
 
 const mostExamined = 5_000;
 
+/** A page of the items that match the filters, on all menus that the caller may reach, by id. */
 export async function searchItems(call: Call<'searchItems'>): Promise<Reply<'searchItems'>> {
   const { database, query, caller } = call;
   const wanted = pageRequest(query);

@@ -1,12 +1,12 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /*
- * What a search looks through is stored beside each item, since to fold case and width of a description takes ten times
- * as long as to look through it. The hash tells of which texts it was made: where it is of others, as after a write of
- * the release before, it is made anew by the search.
+ * The text that searches match is stored beside each item, since folding case and width of a description takes ten
+ * times as long as searching it. A hash shows which texts it was made from: if they have changed since, as after a
+ * write by the previous release, the search makes it again.
  */
 
-/** The columns of an item that searches look at, for these texts. */
+/** The columns of an item that searches match, for these texts. */
 export function searchColumns(
   name: RawBuilder<unknown>,
   description: RawBuilder<unknown>,

@@ -1,11 +1,12 @@
 /*
- * Writes of single items that share a statement.
+ * Writes of single items that share a statement. The statement locks the menus, then their items, and changes what it
+ * has locked. It never waits while it holds a lock, so it cannot be part of a deadlock, in whatever order others
+ * lock: it skips items that another transaction has locked.
  *
- * The statement locks the menus, then their items, and changes what it has locked. It waits for nothing while it holds a
- * lock, so it is part of no circle of writers, whatever order the others lock in: it passes over items that another has
- * locked. It passes over such menus as well, so that nobody waits for a menu that is not theirs. The calls in such a
- * menu come together again in a statement for this menu alone, which waits for it before it locks anything else; as long
- * as that is under way, calls in this menu join it at once. A call whose item was locked, or is not there, goes alone.
+ * It skips such menus as well, so that no call waits because of a menu that is not its own. The calls in such a menu
+ * meet again in a statement for this menu alone, which waits for it before it locks anything else; until that has
+ * ended, further calls in this menu join it directly. A call whose item was locked, or does not exist, continues on
+ * its own.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
@@ -52,7 +53,7 @@ export function sharedInMenus<Call extends MenuKey, Row>({
 
 /**
  * The calls as a table.
- * @param types of its columns, which are names of the values of a call or of what it has for them
+ * @param types of its columns, which are named after the values of a call or after values added to it
  */
 export function tableOfCalls(
   p: Param<{ calls: string }>,
@@ -62,12 +63,15 @@ export function tableOfCalls(
   return sql`select * from json_to_recordset(${p('calls', 'json')}) as wanted (${sql.raw(columns.join(', '))})`;
 }
 
-/** The calls for such a table, each with its `place` among them. */
+/** The calls as rows for such a table, each with its `place` among them. */
 export function jsonOfCalls(calls: readonly object[]): string {
   return JSON.stringify(calls.map((call, place) => ({ ...call, place })));
 }
 
-/** The values of each call, of the row `call` of such a table, in place of those of one. */
+/**
+ * Parameters that read the values of each call from the row `call` of such a table, instead of those of a single
+ * call.
+ */
 export function ofCall(name: string): RawBuilder<never> {
   return sql.ref(`call.${name}`);
 }

@@ -1,6 +1,7 @@
 /*
- * Calls of setAvailability for one item each that share a statement, as shared-in-menus.ts has it. What it does not
- * change goes alone: what it has passed over, and what is not there or is as it should be already.
+ * Calls of setAvailability for one item each that share a statement; see shared-in-menus.ts. Calls that the statement
+ * does not change continue on their own: those it has skipped, and those whose item does not exist or is already in
+ * the wanted state.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
@@ -28,8 +29,8 @@ type Call = MenuKey & AvailabilityValues;
 type Result = ResultRow<'item', Item>;
 
 /**
- * @param alone the switches of one call by itself.
- * @returns the same, for any number of calls at once.
+ * @param alone the statement for a single call.
+ * @returns the same for any number of calls at once.
  */
 export function sharedSwitch(alone: Statement<Call, Result>): Statement<Call, Result> {
   const switchOne = sharedInMenus<Call, Result>({
@@ -62,7 +63,7 @@ async function switchTogether(
   });
 }
 
-/** What the statement takes. */
+/** The parameters of the statement. */
 interface Together extends Reach, Written {
   menu_ids: number[];
   calls: string;

@@ -1,5 +1,6 @@
 /*
- * Toggles of items that share a statement: as shared-in-menus.ts has it, with turns as records/toggle-turns.ts has them.
+ * Toggles of items that share a statement: see shared-in-menus.ts for the statement and records/toggle-turns.ts for
+ * the turns.
  */
 import { sql } from 'kysely';
 import type { Calls } from '../db/shared-statement.ts';
@@ -19,8 +20,8 @@ import { type Item, type ItemKey, shownItem } from './item.ts';
 import { lockedInMenus, type MenuLocks, sharedInMenus, touchCounted } from './shared-in-menus.ts';
 
 /**
- * @param alone the toggle of one item by itself.
- * @returns the same, for any number of calls at once. As there, no row says that none was toggled.
+ * @param alone the toggle of a single item.
+ * @returns the same for any number of calls at once. As with `alone`, no row means that the item was not toggled.
  */
 export function sharedToggle<Call extends ItemKey & Toggle>(alone: Statement<Call, Shown<Item>>) {
   return sharedInMenus<Call, Shown<Item>>({

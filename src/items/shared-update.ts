@@ -1,9 +1,10 @@
 /*
- * Updates of items that share a statement, as shared-in-menus.ts has it, each of another item: calls for one item come in
- * statements one after the other.
+ * Updates of items that share a statement, one for each item; see shared-in-menus.ts. Calls for the same item go into
+ * successive statements.
  *
- * It holds the currencies that the prices depend on, and passes over locations that another has locked. What sets a
- * field with a constraint goes alone: to see whether it holds may take a wait for another writer.
+ * The statement locks the currencies that the prices depend on, and skips locations that another transaction has
+ * locked. An update of a field with a constraint runs on its own: to check the constraint may mean to wait for
+ * another writer.
  */
 import { sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
@@ -33,8 +34,8 @@ type Call = UpdateValues<ItemKey & Switching, Body>;
 const constrained: readonly string[] = ['category_id', 'external_id'];
 
 /**
- * @param alone the update of one item by itself.
- * @returns the same, for any number of calls at once. As there, no row says that none was updated.
+ * @param alone the update of a single item.
+ * @returns the same for any number of calls at once. As with `alone`, no row means that the item was not updated.
  */
 export function sharedUpdate(
   spec: UpdateSpec<ItemKey & Switching, Body, Item>,
@@ -76,7 +77,7 @@ async function updateTogether(
   });
 }
 
-/** What the statement takes. */
+/** The parameters of the statement. */
 interface Together extends Reach, Written {
   item_ids: number[];
   menu_ids: number[];

@@ -11,7 +11,7 @@ import { change, raised, type Written, write, written } from '../records/write.t
 import { type ItemKey, itemKey, items, requireItem } from './item.ts';
 import { sharedToggle } from './shared-toggle.ts';
 
-/** Flips what the item's readers see at this moment, in one statement with its event. */
+/** Flips the availability that readers of the item see at this moment, in one statement with its event. */
 export async function toggleItem(call: Call<'toggleItem'>): Promise<Reply<'toggleItem'>> {
   const { database, params, caller, headers, requestId } = call;
   const key = itemKey(params, caller);

@@ -10,6 +10,10 @@ import { change, type Written, write, written } from '../records/write.ts';
 import { completeAddress } from './address.ts';
 import { type Location, locationETag, locations } from './location.ts';
 
+/**
+ * Creates a location, in one statement with its event.
+ * @throws 403 if the client is restricted to locations
+ */
 export async function createLocation(call: Call<'createLocation'>): Promise<Reply<'createLocation'>> {
   const { database, body, caller, requestId } = call;
   if (caller.locationIds) {

@@ -57,14 +57,14 @@ export function hasDecimals(price: RawBuilder<unknown>, most: RawBuilder<number>
   return sql`scale(trim_scale(${price})) <= ${most}`;
 }
 
-/** What is wrong with a price that has more; `field` leads to it. */
+/** The error for a price with more decimal places; `field` is the pointer to the price. */
 export function tooPrecise(field: string, currency: string): FieldError {
   const decimals = decimalsOf(currency);
   const places = ['no decimal places', 'one decimal place'][decimals] ?? `at most ${decimals} decimal places`;
   return { field, code: 'precision', message: `must have ${places} in ${currency}` };
 }
 
-/** What is wrong with a price in the currency, or nothing; `field` leads to it. */
+/** The errors of a price in this currency, if any; `field` is the pointer to the price. */
 export function priceErrors(price: number, currency: string, field: string): FieldError[] {
   return hasPlaces(price, decimalsOf(currency)) ? [] : [tooPrecise(field, currency)];
 }

@@ -7,6 +7,7 @@ import { requireReach, withinReach } from '../records/reach.ts';
 import { isAtPath } from '../records/record-kind.ts';
 import { type LocationKey, locationETag, locationJson, locationKey, locations } from './location.ts';
 
+/** One location, or 304 if the client has it. @throws 404 or 403 */
 export async function getLocation({
   database,
   params,

@@ -5,6 +5,7 @@ import { type Reach, reachOf, withinReach } from '../records/reach.ts';
 import { isUpdatedSince } from '../records/updated-since.ts';
 import { type Location, locationJson } from './location.ts';
 
+/** A page of the locations that the caller may reach, by id. */
 export async function listLocations(call: Call<'listLocations'>): Promise<Reply<'listLocations'>> {
   const { database, query, caller } = call;
   const wanted = pageRequest(query);

@@ -15,6 +15,7 @@ export type Location = components['schemas']['Location'];
 /** Path of one location and who asks. */
 export type LocationKey = { location_id: number } & Reach;
 
+/** The key that the path of a request names, with what its caller may reach. */
 export function locationKey({ location_id }: { location_id: number }, caller: Caller): LocationKey {
   return { location_id, ...reachOf(caller) };
 }
@@ -48,6 +49,7 @@ function shownLocation(row: string) {
   };
 }
 
+/** A row of `location` as the API shows it, built by the database. */
 export function locationJson(row = 'location'): RawBuilder<Json<Location>> {
   return jsonObject<Location>(shownLocation(row));
 }

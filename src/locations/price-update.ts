@@ -9,9 +9,9 @@ import { hasDecimals, heldCurrency, tooPrecise } from './currency.ts';
 type Values<Key> = Key & Fields<{ price: number }>;
 
 /**
- * What an update does with the price of a record: a new one has the decimal places of the currency at most, and is
- * stored with all of them; the same number stays as it is, whatever the currency has become.
- * @returns `terms` of the update, and what it assigns; the currency is held until the commit.
+ * What an update does with the price of a record: a new price has at most the decimal places of the currency, and is
+ * stored with all of them; the same number stays unchanged, whatever the currency has become.
+ * @returns `terms` of the update, and its assignments; the currency is locked until the commit.
  */
 export function priceUpdate<Key extends Reach>(
   kind: Pick<RecordKind<Key, unknown>, 'table' | 'path'>,

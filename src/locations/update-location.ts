@@ -39,7 +39,7 @@ const update = partialUpdate({
   eventTypes: 'location.updated',
 });
 
-// Whoever writes a price holds the currency as it is: they have committed by then, or wait until this has.
+// Whoever writes a price locks the currency: that writer has either committed by now, or waits until this one has.
 const holdCurrency = statement('locations.updateLocation.holdCurrency', (p: Param<LocationKey>) =>
   build.selectFrom('location').select('currency').where(isReachable(locations, p)).forUpdate(),
 );

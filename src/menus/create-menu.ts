@@ -8,6 +8,10 @@ import { type Reach, reachOf } from '../records/reach.ts';
 import { written } from '../records/write.ts';
 import { type Menu, menuFields, menus } from './menu.ts';
 
+/**
+ * Creates an empty menu at a location, in one statement with its event.
+ * @throws 422 if the caller may reach no such location
+ */
 export async function createMenu(call: Call<'createMenu'>): Promise<Reply<'createMenu'>> {
   const { database, body, caller, requestId } = call;
   const { hours } = withCompleteHours(body);

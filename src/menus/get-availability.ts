@@ -18,7 +18,7 @@ export async function getAvailability(call: Call<'getAvailability'>): Promise<Re
 
   const asked = query.at === undefined ? undefined : instantOf(query.at, kept.rules.timezone);
   const told = await toldAt(kept, asked ?? now, { keep: asked === undefined });
-  // Without a change the next one is the same, whichever process tells of it and at which moment.
+  // If nothing changes, the next response is the same, whichever process gives it and when.
   const state = asked === undefined ? `${told.until ?? 'end'}` : `at${asked}`;
   const cacheControl = maxAge(asked === undefined ? told.until : null, now);
   const tag = `"${kept.etag}-${state}-`;
@@ -28,7 +28,7 @@ export async function getAvailability(call: Call<'getAvailability'>): Promise<Re
   return ok(told.body, { ETag: `${tag}${told.at}"`, 'Cache-Control': cacheControl });
 }
 
-/** The tag of the client's copy, if this is still what is to be told; `state` is how such tags begin. */
+/** The ETag of the client's copy, if it is still valid; `state` is the beginning of such ETags. */
 function currentTag(ifNoneMatch: string | undefined, state: string): string | undefined {
   if (ifNoneMatch?.trim() === '*') return `${state}0"`;
   return entityTags(ifNoneMatch ?? '')

@@ -1,12 +1,15 @@
 /**
- * What is read of whole menus, kept in this process: the same few menus are read far more often than they change.
+ * A cache of whole menus in this process: the same few menus are read far more often than they change.
  *
- * Actors: the readers of a menu, each of whom has just been told its tag by the database.
- * Guarantee: nobody gets anything older than the tag they were told. What is kept is served under its own tag alone, so
- * that another process's write, which changes the tag, misses. A rebuild is shared by those for whom it is new enough:
- * those who were told the tag that it began under or the one that it found, and all who were told theirs before it
- * began. At most one rebuild of a menu is under way, so a reader waits for two at most, however fast writes follow.
- * A failure: those who share the rebuild fail with it; those who only waited for its end begin the next.
+ * Actors: the readers of a menu, each of whom has just been told its ETag by the database.
+ *
+ * Guarantee: no reader gets anything older than the ETag it was told. A cached menu is served only under its own
+ * ETag, so a write by another process, which changes the ETag, leads to a miss. A rebuild is shared by all readers
+ * for whom it is new enough: those who were told the ETag with which it began or the one that it found, and those who
+ * were told theirs before it began. At most one rebuild of a menu is running, so a reader waits for at most two,
+ * however fast writes follow.
+ *
+ * Failures: readers who share a rebuild fail with it; those who only waited for its end begin the next.
  */
 import type { Database } from '../db/database.ts';
 
@@ -15,7 +18,7 @@ interface Tagged {
 }
 
 interface Rebuild<Built> {
-  /** The tag that its first reader was told. */
+  /** The ETag that its first reader was told. */
   since: string;
   /** Undefined when the menu is gone. */
   built: Promise<Built | undefined>;
@@ -28,9 +31,9 @@ interface Menus<Built> {
 }
 
 /**
- * The menu as it was when its tag was told, or later; undefined when it is gone meanwhile.
+ * The menu as it was when its ETag was told, or later; undefined if it has been deleted meanwhile.
  * @param etag what the database has just told this reader, who may read the menu.
- * @param build reads the menu for all who wait: it must not depend on who reads. It is given what is kept of the menu.
+ * @param build reads the menu for all who wait: it must not depend on who reads. It gets what is cached of the menu.
  */
 export type KeptByTag<Built extends Tagged> = (
   database: Database,
@@ -40,9 +43,9 @@ export type KeptByTag<Built extends Tagged> = (
 ) => Promise<Built | undefined>;
 
 /**
- * Keeps what is built of menus, by database.
- * @param maxBytes of all that is kept
- * @param bytesOf what one takes
+ * A cache of values built from menus, for each database.
+ * @param maxBytes limit for all values together
+ * @param bytesOf the size of one
  */
 export function keptByTag<Built extends Tagged>(
   maxBytes: number,
@@ -59,7 +62,7 @@ export function keptByTag<Built extends Tagged>(
       const found = await running.built.catch(() => undefined);
       if (found?.etag === etag) return found;
     }
-    // After a wait, one that is under way has begun since.
+    // After a wait, a rebuild that is running has begun since.
     return (menus.rebuilds.get(menuId) ?? begin(menus, menuId, etag, build)).built;
   };
 

@@ -5,6 +5,7 @@ import { type Reach, reachOf, withinReach } from '../records/reach.ts';
 import { isUpdatedSince } from '../records/updated-since.ts';
 import { type Menu, menuJson } from './menu.ts';
 
+/** A page of the menus that match the filters, at all locations that the caller may reach, by id. */
 export async function listMenus(call: Call<'listMenus'>): Promise<Reply<'listMenus'>> {
   const { database, query, caller } = call;
   const wanted = pageRequest(query);

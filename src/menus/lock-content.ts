@@ -22,8 +22,8 @@ export interface LockedGroups {
 }
 
 /**
- * Locks a menu and everything in it against other writers, in the order that every write locks in: categories,
- * items, modifiers, modifier groups, menus. What is put into the menu before the menu itself is locked may be missed.
+ * Locks a menu and everything in it against other writers, in the order of all writes: categories, items, modifiers,
+ * modifier groups, menus. Records added before the menu itself is locked may be missed.
  * @param groups the caller has its turn with them; the menus that show those that change are locked with the menu.
  * @returns undefined when the account has no such menu.
  */
@@ -46,9 +46,9 @@ export async function lockContent(
 }
 
 /**
- * Locks a menu and everything in it, and reads where its records stand.
- * @returns the places as they are now. Undefined when the menu is gone, or when something was put into it meanwhile,
- * which is not locked and now could not be without breaking the order: begin again with a new transaction.
+ * Locks a menu and everything in it, and reads the positions of its records.
+ * @returns the positions as they are now. Undefined when the menu is gone, or when a record was added meanwhile that
+ *   is not locked and could no longer be locked without breaking the order: begin again with a new transaction.
  */
 export async function lockPlaces(transaction: Database, key: MenuKey): Promise<LockedPlaces | undefined> {
   const locked = await lockContent(transaction, key);

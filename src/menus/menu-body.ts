@@ -1,6 +1,6 @@
 /**
- * The body of getMenu, patched: of an earlier one is taken what has not changed since. One statement tells the tag of
- * each part, and the text of those whose tag is not known, so that the body is that of one moment.
+ * The body of getMenu, patched: parts that have not changed are taken from an earlier body. One statement returns the
+ * tag of each part, and the text of those whose tag is unknown, so that the body shows a single moment.
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
@@ -29,8 +29,8 @@ export async function readMenuBody(
   });
   const [menu] = rows;
   if (!menu) return undefined;
-  // A large text is encoded in a turn of the event loop of its own: to decode what the database sent has just taken one.
-  // The first comes before others get their turn.
+  // A large text is encoded in a separate turn of the event loop, since decoding the database's response has just
+  // taken one. Two turns, since the first comes before other requests get theirs.
   const characters = rows.reduce((sum, { text }) => sum + (text?.length ?? 0), 0);
   for (let turn = 0; turn < 2 && characters > 1_048_576; turn += 1) await setImmediate();
   const pieces = piecesOf(rows, before?.segments ?? new Map());
@@ -50,7 +50,7 @@ interface Piece {
   bytes: Buffer;
 }
 
-/** Records that contain others come without their last brace: what they contain follows them. */
+/** Records that contain others come without their closing brace: their contents follow. */
 function piecesOf(rows: readonly Segment[], known: ReadonlyMap<string, Buffer>): Piece[] {
   const pieces: Piece[] = [];
   const put = (text: string) => pieces.push({ bytes: Buffer.from(text) });

@@ -20,7 +20,7 @@ export const selectMenuETag = sharedRead('menus.menuETag', menus, { etag: menuET
 export type Segment = {
   /** `items` are some of a category, one JSON text after the other; the others are one record without what is in it. */
   kind: 'menu' | 'category' | 'items' | 'group';
-  /** Changes with the text, and no two different texts have the same. That of the menu is the ETag of all of it. */
+  /** Changes with the text, and is unique to it. The tag of the menu is its ETag. */
   tag: string;
   /** Null where the tag is known. */
   text: string | null;

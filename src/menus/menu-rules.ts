@@ -45,7 +45,7 @@ export const keptRules = keptByTag<KeptRules>(64 * 1024 * 1024, ({ bytes }) => b
 /** What a menu may have thousands of. */
 type List = 'category_hours' | 'items' | 'modifier_groups';
 
-/** For all who may read the menu, so the grant of the one who came first is left out. */
+/** Independent of the reader: the grant of the one who came first is left out. */
 export async function readRules(database: Database, key: MenuKey): Promise<KeptRules | undefined> {
   const [found] = await selectRules(database, { ...key, location_ids: null });
   if (!found) return undefined;
@@ -96,7 +96,7 @@ function rulesTag(): RawBuilder<string> {
   return sql`${contentTag()} || ${standingFor()}`;
 }
 
-/** A tag of the row of `menu` that changes with all of its content, and with what its location decides. */
+/** A tag of the row of `menu` that changes with all its content, and with everything its location decides. */
 export function contentTag(): RawBuilder<string> {
   const [menu, location] = [columns('menu'), columns('location')];
   return sql`${stamped(menu.content_version, menu.stamp)} || '-' || (
@@ -105,8 +105,9 @@ export function contentTag(): RawBuilder<string> {
 }
 
 /**
- * The part of the tag that tells which modifiers stand for items that are off, since these may be on other menus, which
- * they change alone; empty when none does. One look-up for each such modifier, whatever the planner thinks.
+ * The part of the tag that shows which modifiers stand for unavailable items: these items may be on other menus,
+ * whose tags alone they change. Empty when there are none. One look-up for each such modifier, whatever the planner
+ * estimates.
  */
 function standingFor(): RawBuilder<string> {
   const stood = columns('item', 'stood');
@@ -185,7 +186,7 @@ function modifiersOfGroup(): RawBuilder<unknown> {
       and modifier.account_id = modifier_group.account_id)`;
 }
 
-/** Of the item that the row of `modifier` stands for; one that is deleted is off for good. */
+/** The absence of the item that the row of `modifier` stands for; a deleted item is never available. */
 export function absenceOfItem(): RawBuilder<Json<AbsenceRules | null>> {
   const gone = sql`json_build_object('until', null, 'since', null, 'by', null)`;
   return sql`case when modifier.item_id is not null then coalesce((
@@ -193,7 +194,10 @@ export function absenceOfItem(): RawBuilder<Json<AbsenceRules | null>> {
     where stood.item_id = modifier.item_id and stood.account_id = modifier.account_id), ${gone}) end`;
 }
 
-/** Since when and until when a row of `item` or `modifier` is off, and by whom; null while it is on. */
+/**
+ * Since when and until when a row of `item` or `modifier` is unavailable, and who made it so; null while it is
+ * available.
+ */
 export function absence(row: string): RawBuilder<Json<AbsenceRules | null>> {
   const { is_available, unavailable_until, unavailable_since, unavailable_by } = columns('item', row);
   return sql`case when not ${is_available} then json_build_object(

@@ -14,6 +14,7 @@ import type { EventType } from '../records/write.ts';
 
 export type Menu = components['schemas']['Menu'];
 
+/** The key that the path of a request names, with what its caller may reach. */
 export function menuKey({ menu_id }: { menu_id: number }, caller: Caller): MenuKey {
   return { menu_id, ...reachOf(caller) };
 }
@@ -46,6 +47,7 @@ export function shownMenu(row = 'menu') {
   };
 }
 
+/** A row of `menu` as the API shows it, without its categories and items; built by the database. */
 export function menuJson(row = 'menu'): RawBuilder<Json<Menu>> {
   return jsonObject<Menu>(shownMenu(row));
 }

@@ -17,7 +17,7 @@ export interface Moves {
 }
 
 /**
- * What has to move for a menu to be in the wanted order.
+ * The moves that bring a menu into the wanted order.
  * @throws 422 unless the order names every category and every item of the menu exactly once
  */
 export function movesTo(order: CategoryOrder[], places: Places): Moves {
@@ -37,7 +37,7 @@ export function movesTo(order: CategoryOrder[], places: Places): Moves {
   return { categories, items };
 }
 
-// Where an item stood in another category says nothing about its place in this one.
+// The position of an item in another category means nothing in this one.
 function residentsOf(category_id: number, ids: number[], { items }: Places): Places['items'] {
   const places = ids.flatMap((id) => {
     const place = items.get(id);

@@ -60,7 +60,7 @@ export async function orderabilityAt(rules: MenuRules, at: number): Promise<Told
   const metFrom = createMetFrom(rules.modifier_groups);
 
   let until = all.until;
-  /** What is said of one record, by its own levels beside those of all. */
+  /** The state of one record, from its own levels and those that apply to all. */
   const said = (own: Level[]) => {
     const level = together([all, ...own]);
     until = earlier(until, level.until);
@@ -100,7 +100,7 @@ export async function orderabilityAt(rules: MenuRules, at: number): Promise<Told
   return { availability, until };
 }
 
-/** What stands against an order, and until when it does so; null for ever. */
+/** What prevents an order, and until when; null: forever. */
 interface Level {
   reasons: Reason[];
   until: number | null;

@@ -1,10 +1,11 @@
 /*
- * From when on the modifier groups of a menu can be met, by the switches alone. What is off comes back at a planned moment
- * or never, and nothing goes off by itself. So each modifier can be ordered from one moment on, and of a group so many
- * that its minimum can be reached. Instants are Unix milliseconds: -Infinity is always, Infinity never.
+ * From when on the modifier groups of a menu can be satisfied, as far as availability decides. What is unavailable
+ * returns at a planned time or never, and nothing becomes unavailable automatically. So each modifier can be ordered
+ * from some time on, and a group from the time when enough of them are available for its minimum. Instants are Unix
+ * milliseconds: -Infinity is always, Infinity never.
  */
 
-/** Why something is off; `until` is null for as long as nobody switches it on. */
+/** Why something is unavailable; `until` is null if only a request can make it available again. */
 export interface AbsenceRules {
   until: number | null;
   since: string | null;
@@ -27,7 +28,7 @@ export type ModifierRules = [
   uses: UseRules[],
 ];
 
-/** The use of a group; its own minimum stands in place of the group's. */
+/** The use of a group; its own minimum overrides that of the group. */
 export interface UseRules {
   modifier_group_id: number;
   min_selections: number | null;
@@ -47,7 +48,7 @@ export function createMetFrom(groups: readonly GroupRules[]): (use: UseRules) =>
     return returnsIn(group)[needed - 1] ?? Infinity;
   }
 
-  /** From when on each of its modifiers can be ordered, the earliest first. */
+  /** The times from which its modifiers can be ordered, the earliest first. */
   function returnsIn([id, , , modifiers]: GroupRules): Float64Array {
     const returns =
       known.get(id) ??

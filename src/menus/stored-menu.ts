@@ -67,6 +67,7 @@ export async function readStoredText(
   return row;
 }
 
+/** Parses the JSON text of each part of the menu. */
 export function parseStored({
   location_id,
   currency,

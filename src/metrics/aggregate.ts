@@ -1,6 +1,6 @@
 /**
- * With several processes on one port a scrape reaches any of them. The one that is asked asks the first process,
- * which collects from all and adds up.
+ * With several processes on one port, a scrape reaches any of them. That process asks the first process, which
+ * collects the metrics of all and adds them up.
  */
 import cluster, { type Worker } from 'node:cluster';
 import { randomUUID } from 'node:crypto';
@@ -34,7 +34,7 @@ export function answerForAll(): void {
 export function metricsOfAll(registry: Registry): () => Promise<string> {
   if (!cluster.isWorker) return () => registry.metrics();
   AggregatorRegistry.setRegistries([registry]);
-  // Its constructor begins to listen to what the first process asks.
+  // Its constructor begins to listen for requests of the first process.
   new AggregatorRegistry();
   return async () => {
     const metricsFor = randomUUID();

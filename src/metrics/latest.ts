@@ -1,4 +1,4 @@
-/** What was read last, and how old it is. */
+/** The most recent reading, and its age. */
 export interface Latest<T> {
   value: T;
   ageSeconds: number;
@@ -7,16 +7,16 @@ export interface Latest<T> {
 export interface LatestOptions {
   /** How long a reading serves, in ms. */
   keepMs: number;
-  /** How long to wait for a reading under way before the one before it must do, in ms. */
+  /** How long to wait for a running reading before using the previous one, in ms. */
   patienceMs?: number;
   /** How old a reading may become while none succeeds, in ms. */
   longestMs?: number;
 }
 
 /**
- * Gives what was read last of something that is not free to read. However many ask and however often, one reading is
- * under way at a time, and the next begins no sooner than `keepMs` after it began.
- * @returns undefined while there is none, or the last is too old.
+ * Returns the latest reading of something that is expensive to read. However many callers ask, only one reading is
+ * running at a time, and the next begins no sooner than `keepMs` after it began.
+ * @returns undefined when there is none, or when the last one is too old.
  */
 export function keepLatest<T>(
   read: () => Promise<T>,

@@ -2,11 +2,11 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { metricsOfAll } from './aggregate.ts';
 import type { Latest } from './latest.ts';
 
-/** What a process counts of itself, and reads of the database when it is asked. */
+/** What a process counts itself, and what it reads from the database when scraped. */
 export interface Metrics {
   /** An HTTP response; `operation` is the id in the contract. */
   responded(operation: string, status: number, seconds: number): void;
-  /** A response that was chosen to be checked against the contract, and what came of it. */
+  /** The result for a response that was selected to be checked against the contract. */
   checked(operation: string, status: number, result: 'kept' | 'violated' | 'skipped'): void;
   /** An attempt to deliver an event. */
   attempted(attempt: { state: keyof typeof outcomes; result: { durationMs: number } }): void;
@@ -18,13 +18,13 @@ export interface Metrics {
   mediaType: string;
 }
 
-/** What is looked up when the metrics are asked for. */
+/** Values that are read when the metrics are scraped. */
 export interface MetricsSources {
   /** How the connections to the database are used now, and how many were given up so far, by reason. */
   poolUse(): { busy: number; idle: number; waiting: number; discards: Record<string, number> };
   /** With DATABASE_REPLICA_URL: how each replica is used now. */
   replicaUse?: (() => ReplicaUse[]) | undefined;
-  /** The last reading of it, which may have taken place a while ago. */
+  /** The latest reading, which may be a while ago. */
   latestBacklog(): Promise<Latest<Backlog> | undefined>;
 }
 
@@ -48,7 +48,7 @@ export interface Backlog {
   oldest_seconds: number;
 }
 
-// Of the delivery after the attempt; one that is pending again will be tried once more.
+// State of the delivery after the attempt; one that is pending again will be attempted again.
 const outcomes = { delivered: 'delivered', pending: 'retried', failed: 'failed' } as const;
 
 /** A registry of its own for each process, so that several can live in one test. */
@@ -114,8 +114,8 @@ export function createMetrics(sources: MetricsSources): Metrics {
   };
 }
 
-// Every process reads the same tables, so the greatest is the whole, not the sum. What was not read lately is absent,
-// and the rest is still told.
+// Every process reads the same tables, so the total is the maximum, not the sum. Values without a recent reading are
+// left out; the others are still reported.
 function registerBacklog(registry: Registry, { latestBacklog }: MetricsSources): void {
   new Gauge({
     name: 'menus_webhook_backlog',

@@ -15,6 +15,10 @@ import { type Modifier, modifierDefaults, modifierLimit, modifiers, newModifierF
 import { requireGroup } from './modifier-group.ts';
 import { readRules, requireDefaultsMet } from './rules.ts';
 
+/**
+ * Creates a modifier in a group, in one transaction with its event.
+ * @throws 404 or 403 for the group, 422 for its item, its price or the number of modifiers
+ */
 export async function createModifier(call: Call<'createModifier'>): Promise<Reply<'createModifier'>> {
   const { params, body, caller, requestId } = call;
   requireSensibleAbsence(body);

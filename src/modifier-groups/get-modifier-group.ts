@@ -9,6 +9,7 @@ import { isAtPath } from '../records/record-kind.ts';
 import { type GroupKey, groupKey } from './keys.ts';
 import { groupETag, groupJson, groups } from './modifier-group.ts';
 
+/** One modifier group with its modifiers, or 304 if the client has it. @throws 404 or 403 */
 export async function getModifierGroup(call: Call<'getModifierGroup'>): Promise<Reply<'getModifierGroup'>> {
   const { database, params, caller, headers } = call;
   const row = await readGroup(database, groupKey(params, caller));

@@ -8,6 +8,7 @@ import { isAtPath } from '../records/record-kind.ts';
 import { type ModifierKey, modifierKey } from './keys.ts';
 import { modifierJson, modifiers } from './modifier.ts';
 
+/** One modifier, or 304 if the client has it. @throws 404 or 403 */
 export async function getModifier(call: Call<'getModifier'>): Promise<Reply<'getModifier'>> {
   const { database, params, caller, headers } = call;
   const [found] = await selectModifier(database, modifierKey(params, caller));

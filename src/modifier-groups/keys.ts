@@ -14,10 +14,12 @@ export interface ModifierKey extends GroupKey {
 
 type Path<Key extends Reach> = Omit<Key, keyof Reach>;
 
+/** The group that the path of a request names, with what its caller may reach. */
 export function groupKey({ location_id, modifier_group_id }: Path<GroupKey>, caller: Caller): GroupKey {
   return { location_id, modifier_group_id, ...reachOf(caller) };
 }
 
+/** The modifier that the path of a request names, with what its caller may reach. */
 export function modifierKey(params: Path<ModifierKey>, caller: Caller): ModifierKey {
   return { ...groupKey(params, caller), modifier_id: params.modifier_id };
 }

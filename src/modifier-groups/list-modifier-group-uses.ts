@@ -6,6 +6,7 @@ import { type PageRequest, pageRequest, pageResponse } from '../http/pagination.
 import { type GroupKey, groupKey } from './keys.ts';
 import { requireGroup } from './modifier-group.ts';
 
+/** A page of the items and modifiers that offer the group, by id. @throws 404 or 403 for the group */
 export async function listModifierGroupUses(
   call: Call<'listModifierGroupUses'>,
 ): Promise<Reply<'listModifierGroupUses'>> {

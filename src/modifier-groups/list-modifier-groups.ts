@@ -7,6 +7,7 @@ import { withinReach } from '../records/reach.ts';
 import { isUpdatedSince } from '../records/updated-since.ts';
 import { groupJson, type ModifierGroup } from './modifier-group.ts';
 
+/** A page of the modifier groups of a location, by id. @throws 404 or 403 for the location */
 export async function listModifierGroups(
   call: Call<'listModifierGroups'>,
 ): Promise<Reply<'listModifierGroups'>> {

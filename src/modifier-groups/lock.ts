@@ -1,8 +1,8 @@
 /*
- * Changes of modifier groups other than of their availability. What they may do depends on more than one record: how
- * many groups there are, the rules of a group and the quantities of its modifiers, the groups within a group. So those
- * of one location take turns, by the row of the location; and whoever changes uses, and so which menus show a group,
- * holds all groups of the location, in one order. Modifiers are switched on and off without a turn.
+ * Changes of modifier groups, except of availability. Whether such a change is valid depends on more than one record:
+ * how many groups there are, the rules of a group and the quantities of its modifiers, the groups within a group. So
+ * the changes of one location are serialized by the row of the location. Whoever changes uses, and thus which menus
+ * show a group, locks all groups of the location, in one order. Changes of availability are not serialized.
  */
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
@@ -15,8 +15,9 @@ interface Place {
 }
 
 /**
- * Waits for the turn. @throws 404 when the account has no such location.
- * @returns the currency of the location, which stays as it is until the commit.
+ * Waits until it is the only change at this location.
+ * @throws 404 when the account has no such location.
+ * @returns the currency of the location, which cannot change until the commit.
  */
 export async function takeTurn(transaction: Database, place: Place): Promise<string> {
   const [location] = await lockLocation(transaction, place);

@@ -23,7 +23,7 @@ export const groupFields = {
   external_id: 'text',
 } as const satisfies FieldTypes<components['schemas']['ModifierGroupUpdate']>;
 
-/** What a new group is where nothing is said. */
+/** The values of a new group for fields that the body lacks. */
 export const groupDefaults = {
   description: '',
   min_selections: 0,

@@ -39,7 +39,7 @@ export const newModifierFields = {
 /** Modifiers that a group may have. */
 export const modifierLimit = 100;
 
-/** What a new modifier is where nothing is said; without a place it comes after the last of its group. */
+/** The values of a new modifier for fields that the body lacks; without a `sort_order` it comes last in its group. */
 export const modifierDefaults = {
   description: '',
   price: 0,
@@ -52,7 +52,7 @@ export const modifierDefaults = {
   external_id: null,
 };
 
-/** The fields of a row of `modifier`, with its availability as it is stored, which is what the last event said. */
+/** The fields of a row of `modifier`, with its availability as stored, which is what the last event said. */
 function storedModifier(row: string) {
   const modifier = columns('modifier', row);
   return {
@@ -91,6 +91,7 @@ export function shownModifier(row: string) {
   };
 }
 
+/** A row of `modifier` as the API shows it, built by the database. */
 export function modifierJson(row = 'modifier'): RawBuilder<Json<Modifier>> {
   return jsonObject<Modifier>(shownModifier(row));
 }
@@ -122,7 +123,7 @@ export const modifiers: RecordKind<ModifierKey, Modifier> = {
 /** @throws 404 or 403 when the caller finds no such modifier in this group. */
 export const requireModifier = requireRecord<ModifierKey>('modifierGroups.requireModifier', modifiers);
 
-/** Holds the modifier; gives back nothing when there is none within reach. */
+/** Locks the modifier; returns nothing when there is none within reach. */
 export const lockModifier = statement('modifierGroups.lockModifier', (p: Param<ModifierKey>) =>
   build
     .selectFrom('modifier')

@@ -15,9 +15,9 @@ export interface Nesting<Name extends GroupName = GroupName> {
 }
 
 /**
- * What is wrong with new nestings: a group within itself, or too many within each other.
- * @param added each with its place in the body
- * @param others all that there will be beside them; they make no circle
+ * The errors of new nestings: a group within itself, or too many levels.
+ * @param added each with its pointer into the body
+ * @param others all other nestings that will exist; they contain no circle
  */
 export function nestingErrors(
   added: readonly (Nesting & { field: string })[],

@@ -15,8 +15,8 @@ import { noteShowingMenus } from './shown-groups.ts';
 import { noteUses, requireMeetable, sameUses, wantedUses } from './uses.ts';
 
 /**
- * Sets the whole list of groups that a modifier offers, in one transaction with its event. Two writers that would close
- * a circle together take turns, and the second finds what the first has written.
+ * Sets the whole list of groups that a modifier offers, in one transaction with its event. Two writers that would
+ * together create a circle are serialized, and the second sees what the first has written.
  */
 export async function setModifierModifierGroups(
   call: Call<'setModifierModifierGroups'>,

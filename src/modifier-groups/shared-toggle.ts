@@ -1,9 +1,8 @@
 /*
- * Toggles of modifiers that share a statement, as records/toggle-turns.ts has it.
- *
- * The statement locks modifiers, then their groups, then the menus that these name, in the order of all writes. It
- * passes over what another has locked, so that nobody waits for what is not theirs: a call whose modifier, group or one
- * of whose menus was locked, or whose modifier is not there, goes alone.
+ * Toggles of modifiers that share a statement; see records/toggle-turns.ts. The statement locks modifiers, then their
+ * groups, then the menus that these name, in the order of all writes. It skips what others have locked, so that no
+ * call waits because of a record that is not its own: a call runs on its own if its modifier does not exist, or if
+ * the modifier, its group or one of its menus was locked.
  */
 import { sql } from 'kysely';
 import { type Calls, shared } from '../db/shared-statement.ts';
@@ -24,8 +23,8 @@ import type { ModifierKey } from './keys.ts';
 import { type Modifier, shownModifier } from './modifier.ts';
 
 /**
- * @param alone the toggle of one modifier by itself.
- * @returns the same, for any number of calls at once. As there, no row says that none was toggled.
+ * @param alone the toggle of a single modifier.
+ * @returns the same for any number of calls at once. As with `alone`, no row means that the modifier was not toggled.
  */
 export function sharedToggle<Call extends ModifierKey & Toggle>(alone: Statement<Call, Shown<Modifier>>) {
   return shared<Call, Shown<Modifier>[]>({

@@ -38,8 +38,8 @@ export function groupsOfLocationJson(): RawBuilder<Json<ModifierGroup[]>> {
 }
 
 /**
- * The part of a menu's ETag that tells which of its modifiers read as available before anything is written; empty when
- * none does.
+ * The part of a menu's ETag that shows which of its modifiers read as available before that is written to their rows;
+ * empty when there are none.
  */
 export function returnedModifiers(row: string): RawBuilder<string> {
   const menu = columns('menu', row);

@@ -12,7 +12,10 @@ import { type ModifierKey, modifierKey } from './keys.ts';
 import { modifiers, requireModifier } from './modifier.ts';
 import { sharedToggle } from './shared-toggle.ts';
 
-/** Flips what the modifier's readers see at this moment, in one statement with its event, whatever menus show it. */
+/**
+ * Flips the availability that readers of the modifier see at this moment, in one statement with its event, whatever
+ * menus show it.
+ */
 export async function toggleModifier(call: Call<'toggleModifier'>): Promise<Reply<'toggleModifier'>> {
   const { database, params, caller, headers, requestId } = call;
   const key = modifierKey(params, caller);

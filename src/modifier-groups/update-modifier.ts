@@ -23,7 +23,10 @@ import { readRules, requireDefaultsMet } from './rules.ts';
 
 type ModifierUpdate = Omit<components['schemas']['ModifierUpdate'], 'restore'>;
 
-/** Changes the fields present in the body; what is no more than a switch takes one statement and no turn. */
+/**
+ * Changes the fields present in the body. A mere change of availability takes one statement and is not serialized
+ * with other changes of groups.
+ */
 export async function updateModifier(call: Call<'updateModifier'>): Promise<Reply<'updateModifier'>> {
   const { params, caller, headers, requestId } = call;
   requireScopeFor(call.body, caller);

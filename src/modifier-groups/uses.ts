@@ -23,7 +23,7 @@ export function wantedUses({ modifier_groups }: Body): Uses {
   }));
 }
 
-/** Whether what is stored is this list. */
+/** Whether the stored list equals this one. */
 export function sameUses(stored: string, wanted: Uses): boolean {
   return JSON.stringify(JSON.parse(stored)) === JSON.stringify(wanted);
 }

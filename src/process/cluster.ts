@@ -1,7 +1,8 @@
 /**
- * Several processes that share the port: the first one, which serves nothing itself, and those it forks.
- * Guarantee: a process that dies takes the requests and leases it holds with it and nothing else; the others go on,
- * and it is replaced. When the first one dies, the others end as well.
+ * Several processes that share the port: the first one, which serves nothing itself, and those that it forks.
+ *
+ * Guarantee: a process that dies loses only the requests and leases that it holds; the others continue, and it is
+ * replaced. When the first one dies, the others end as well.
  */
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
@@ -41,7 +42,7 @@ export async function startProcesses(count: number): Promise<Service> {
   }
 }
 
-/** What a forked process tells the first one about its start. */
+/** What a forked process reports to the first one about its start. */
 export async function report(outcome: Report): Promise<void> {
   await new Promise<void>((sent) => process.send?.(outcome, undefined, undefined, () => sent()));
 }

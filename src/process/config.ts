@@ -32,17 +32,19 @@ export interface Config {
   eventRetentionDays: number;
   /** Share of the responses that is checked against the contract after they were sent, 0 to 1. */
   responseCheckRate: number;
-  /** 32 bytes each. The first seals secrets at rest, each of them opens. Absent: those kept in dataDir. */
+  /**
+   * 32 bytes each. The first one encrypts secrets at rest, each of them decrypts. Absent: those stored in dataDir.
+   */
   encryptionKeys?: EncryptionKeys;
   /** The age at which a key that signs tokens is replaced, in days. */
   signingKeyDays: number;
-  /** What a client may keep under its Idempotency-Keys within 24 hours. */
+  /** What a client may store under its Idempotency-Keys within 24 hours. */
   keptResponses: { keys: number; megabytes: number };
   logLevel: (typeof logLevels)[number];
   role: (typeof roles)[number];
   /** Processes that serve; more than one share the port. */
   workers: number;
-  /** How long a process that is told to stop goes on serving while it says that it is not ready. */
+  /** How long a process that is told to stop keeps serving while it reports that it is not ready. */
   drainSeconds: number;
 }
 

@@ -7,7 +7,7 @@ import { createClient } from '../accounts/client.ts';
 import type { Database } from '../db/database.ts';
 import { allScopes } from '../http/scopes.ts';
 
-/** Credentials of the demo account, and a menu and item of it to try. */
+/** Credentials of the demo account, and one of its menus and items to try. */
 export interface DemoClient {
   client_id: string;
   client_secret: string;

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Keys of 32 bytes. The first one seals, each of them opens. */
+/** Keys of 32 bytes. The first one encrypts, each of them decrypts. */
 export type EncryptionKeys = [Buffer, ...Buffer[]];
 
 /** The keys as ENCRYPTION_KEY holds them: 32 bytes in base64 each, with commas between; undefined for anything else. */

@@ -17,7 +17,7 @@ export interface Ready {
   demo_client?: string;
 }
 
-/** Tells who started the service where it is and what to try first; the lines work as pasted. */
+/** Tells whoever started the service where it is and what to try first; the lines can be pasted. */
 export function greet(config: Config, address: string, demo: DemoClient | undefined): void {
   const base = address.replace('[::]', 'localhost');
   console.log(config.role === 'worker' ? workerNotice(base) : tour(config, base, demo));

@@ -1,16 +1,16 @@
 /**
- * Seals everything anew that is not sealed with the first key of ENCRYPTION_KEY, beside processes that serve. A value
- * is replaced only if it is still the one that was opened, so what a process writes meanwhile stays.
- *
- * It may be stopped at any point and run again: what is done is passed over. Signing keys come last, since a process
- * cannot start without the key that they are sealed with: as long as there is something to do, the old key is missed.
+ * Encrypts again everything that is not encrypted with the first key of ENCRYPTION_KEY, while processes serve. A
+ * value is replaced only if it is still the one that was decrypted, so values that processes write meanwhile stay. It
+ * may be stopped at any point and run again: what is done is skipped. Signing keys come last: a process cannot start
+ * without the key with which they are encrypted, so as long as there is something left to do, a missing old key is
+ * noticed.
  */
 import { sql } from 'kysely';
 import { type Database, patient } from '../db/database.ts';
 import { type Seal, UnknownKey } from '../db/seal.ts';
 import { build, type Param, statement } from '../db/statement.ts';
 
-/** How many values of each kind were sealed anew. */
+/** How many values of each kind were encrypted again. */
 export interface Rekeyed {
   stored_responses: number;
   webhook_secrets: number;
@@ -19,7 +19,7 @@ export interface Rekeyed {
 
 /**
  * @param report is told now and then how many of a kind are done.
- * @throws an Error of one line when there is a value that none of the keys opens.
+ * @throws an Error of one line when there is a value that no key decrypts.
  */
 export async function rekey(
   database: Database,
@@ -48,7 +48,7 @@ interface Work {
 
 const batch = 100;
 
-/** Goes through all of them by their key, a batch at a time, in the order in which it locks them. */
+/** Goes through all of them by their key, in batches, which is also the order in which it locks them. */
 async function rekeyResponses({ database, seal }: Work, count: (more: number) => void): Promise<void> {
   let last: ResponseKey = { client_id: '', account_id: 0, path: '', key: '' };
   for (;;) {

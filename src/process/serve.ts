@@ -20,8 +20,8 @@ export interface Service {
   /** Where it listens: the API, or with ROLE=worker health and metrics alone. */
   address: string;
   /**
-   * Says that it is not ready, and after the time for drains finishes what is under way and stops: API first, so that no
-   * event comes after the worker.
+   * Reports that it is not ready; after the drain time it finishes what is in progress and stops: the API first, so
+   * that no event arrives after the worker has stopped.
    */
   stop(): Promise<void>;
 }
@@ -63,7 +63,7 @@ export async function serve(config: Config, connection: pg.PoolConfig): Promise<
     address,
     async stop() {
       leaving.abort();
-      // Nobody sends requests to a worker.
+      // No proxy sends requests to a worker, so it has nothing to drain.
       if (config.role !== 'worker') await pause(config.drainSeconds * 1_000);
       await app.close();
       await worker?.stop();

@@ -10,8 +10,8 @@ import type { Metrics } from '../metrics/metrics.ts';
 import type { Config } from './config.ts';
 
 /**
- * What a process of the worker role serves: its health and its metrics, and nothing of the API.
- * @throws when the database's keys cannot be read, since its webhook secrets cannot be either.
+ * What a process with the worker role serves: its health and its metrics, and nothing of the API.
+ * @throws when the database's keys cannot be read, since its webhook secrets cannot be read either.
  */
 export async function buildWorkerServer(
   { logLevel }: Pick<Config, 'logLevel'>,

@@ -1,7 +1,7 @@
 /*
- * The absence of a record, which kitchens call "86". Items and modifiers are switched off, for good or until a moment.
- * From that moment on readers see the record as available; the row has it as the last event said until a worker, or
- * whoever writes next, writes the return down.
+ * The absence of a record, which kitchens call "86". Items and modifiers are made unavailable, for good or until some
+ * time. From that time on readers see the record as available; its row stays as the last event said until a worker,
+ * or the next writer, writes down the return.
  */
 import { type RawBuilder, sql } from 'kysely';
 import { columns, rfc3339 } from '../db/json.ts';
@@ -12,7 +12,7 @@ import { type FieldError, insufficientScope, parameterError } from '../http/erro
 /** The tables of records that are switched. */
 export type Switched = 'item' | 'modifier';
 
-/** What a body may say of an absence. */
+/** The fields of a body that concern an absence. */
 export interface Absence {
   is_available?: boolean;
   unavailable_until?: string | null;
@@ -35,7 +35,10 @@ export function requireScopeFor(body: object, caller: Caller): void {
     throw insufficientScope(['menus:write']);
 }
 
-/** @throws 422 unless what is off until some time is off, and that time is yet to come; with the further errors. */
+/**
+ * @throws 422 unless a record that is unavailable until some time is unavailable now and that time is in the future;
+ *   reports the further errors as well.
+ */
 export function requireSensibleAbsence(body: Absence, further: readonly FieldError[] = []): void {
   const errors = [...absenceErrors(body, ''), ...further];
   if (errors.length > 0) throw parameterError(errors);
@@ -83,7 +86,7 @@ export function pendingReturn(row: string): RawBuilder<Date | null> {
   return sql`case when not ${hasReturned(row)} then ${absenceColumns(row).unavailable_until} end`;
 }
 
-/** Its availability as readers see it, in place of what is stored. */
+/** The availability as readers see it, instead of what is stored. */
 export function seenAvailability(row: string) {
   return { is_available: isAvailable(row), unavailable_until: rfc3339(pendingReturn(row)) };
 }
@@ -94,7 +97,10 @@ export function switchedETag(row: string): RawBuilder<string> {
   return sql`'"' || ${stamped(version, stamp)} || case when ${hasReturned(row)} then '-restored' else '' end || '"'`;
 }
 
-/** Since when it is off and by which client. It goes with the switch, so no event says what it was before. */
+/**
+ * Since when it is unavailable and which client made it so. This changes only together with the availability, so no
+ * event has its earlier value.
+ */
 export function notedAbsence(row: string) {
   const { unavailable_since, unavailable_by } = absenceColumns(row);
   // A process of the release before does not clear them.

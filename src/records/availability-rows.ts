@@ -1,6 +1,6 @@
 /*
- * The switch of many records in one call: a statement that gives all rows of its body effect, or none. Calls differ in
- * the records that their rows may name.
+ * Sets the availability of many records in one call: a statement that applies all rows of its body, or none. The
+ * calls differ in the records that their rows may name.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
@@ -44,12 +44,12 @@ export interface Returns {
   returned_untils: string[];
 }
 
-/** What the statement takes, beside what its scope does. */
+/** The parameters of the statement, in addition to those of its scope. */
 export type AvailabilityValues = Reach & Rows & Returns & Written & Switching;
 
 /** Which records the rows may name. */
 export interface Scope<V> extends TouchOptions {
-  /** Whether a record is one of them; `row` is its name in the query. */
+  /** Whether a record is in scope; `row` is its name in the query. */
   contains: (p: Param<V>, row: string) => RawBuilder<boolean>;
 }
 
@@ -70,7 +70,7 @@ export function rowsOf<Kind extends Switched>(table: Kind, rows: readonly NamedR
 
 /**
  * The results as the body of the response.
- * @throws 422 when nothing was changed, since two rows name one record or all of them together too many.
+ * @throws 422 when nothing was changed, since two rows name the same record, or all rows together too many.
  */
 export function resultsOf<Kind extends Switched, T>(
   names: Names<Kind>,
@@ -145,7 +145,7 @@ function wantedRows(p: Param<Rows>): RawBuilder<unknown> {
     ) with ordinality as wanted (id, external_id, is_available, unavailable_until, has_plan, restores, place)`;
 }
 
-// Each way of naming by a hash of what is locked, however many rows the planner expects.
+// One hash join for each way to name a record, however many rows the planner expects.
 function matchedRows(id: RawBuilder<number>): RawBuilder<unknown> {
   const columns = sql`locked.*, wanted.place, wanted.is_available as wants_available,
       wanted.unavailable_until as wanted_until, wanted.has_plan, wanted.restores`;

@@ -19,6 +19,7 @@ export function onConstraint<Values, Row>(
   };
 }
 
+/** The 422 for an `external_id` that another record of the same parent has. */
 export function externalIdTaken(): ApiError {
   return parameterError([
     { field: '/external_id', code: 'taken', message: 'is already used by another record' },

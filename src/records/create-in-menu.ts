@@ -1,11 +1,12 @@
 /**
- * The insert of a record into a menu that may have only so many of its kind.
+ * Inserts a record into a menu that may have only so many of its kind.
  *
- * Each write of a menu's content ends by locking the menu and raising its content_version, by one at least for each
- * new record. The statement counts the records and reads that version as it begins, at one moment. By the version that
- * it finds when it has locked the menu, it then knows how many can have come since, without having held a lock for it.
- * Only when that might be too many does it fail, and the record is created in a transaction that counts after it has
- * locked the menu, when whoever came before has committed and nobody else can come.
+ * Each write to a menu's content ends by locking the menu and raising its content_version by at least one for each
+ * new record. The statement counts the records and reads that version when it begins, at the same moment. From the
+ * version that it finds once it has locked the menu, it knows how many records can have been added since, without
+ * having held a lock in between. Only if that might be too many does it fail. The record is then created in a
+ * transaction that locks the menu before it counts: all earlier writers have then committed, and no other can add
+ * one.
  */
 import { type RawBuilder, sql } from 'kysely';
 import { type Database, inTransaction } from '../db/database.ts';
@@ -21,8 +22,8 @@ type Values<Key, Fields> = Key & Fields & Written;
 
 /**
  * @param most of the kind in one menu.
- * @returns a statement that gives back nothing when the caller has no such parent, and throws 422 (`too_many`) when
- *   the menu is full.
+ * @returns a statement that returns no row when the caller has no such parent, and throws 422 (`too_many`) when the
+ *   menu is full.
  */
 export function creationInMenu<Key extends MenuKey, Fields extends { sort_order: number | null }, T>(
   spec: CreateSpec<Key, Fields, T>,
@@ -49,7 +50,7 @@ export function creationInMenu<Key extends MenuKey, Fields extends { sort_order:
   }
 }
 
-/** Gives undefined, and has done nothing, when there might be no room. */
+/** Returns undefined, and has done nothing, when there might be no room. */
 function withRoom<Key extends MenuKey, Fields extends { sort_order: number | null }, T>(
   spec: CreateSpec<Key, Fields, T>,
   table: InMenu,

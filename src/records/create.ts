@@ -16,7 +16,7 @@ export interface CreateSpec<Key extends Reach, Fields extends { sort_order: numb
   parent: {
     table: Exclude<Table, 'item' | 'modifier'>;
     path: readonly (keyof Key & string)[];
-    /** Columns of the parent that the new row has as well, beside account_id and location_id. */
+    /** Columns that the new row shares with its parent, besides account_id and location_id. */
     inherited: readonly string[];
     /** Held from the start, so that a parent that is being deleted is none then, not a foreign key that fails. */
     held: boolean;
@@ -26,9 +26,9 @@ export interface CreateSpec<Key extends Reach, Fields extends { sort_order: numb
   terms?: CreateTerms<Key & Fields>;
 }
 
-/** What a new record depends on beside its parent. */
+/** What a new record depends on besides its parent. */
 export interface CreateTerms<V> {
-  /** Finds one row of other records by the parent, `home`, and locks it; the statement has it as `terms`. */
+  /** Finds one row of other records by the parent, `home`, and locks it; the statement can use it as `terms`. */
   find: RawBuilder<unknown>;
   /** Whether the row allows the values; when it does not, nothing is created. */
   allow: (p: Param<V>) => RawBuilder<boolean>;
@@ -48,7 +48,7 @@ export const shownOfCreated = ['id', 'etag', 'resource'] as const;
 
 /**
  * The insert of one record below another, as one statement with its event.
- * @returns a statement that gives back nothing when the caller has no such parent.
+ * @returns a statement that returns no row when the caller has no such parent.
  */
 export function creation<Key extends Reach, Fields extends { sort_order: number | null }, T>(
   spec: CreateSpec<Key, Fields, T>,

@@ -14,7 +14,7 @@ interface DeleteSpec<Key extends Reach, T> {
   options?: TouchOptions;
 }
 
-/** The part of a call that a delete looks at. */
+/** The part of a call that a delete uses. */
 interface DeleteCall {
   database: Database;
   headers: { 'if-match'?: string };

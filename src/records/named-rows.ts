@@ -1,11 +1,11 @@
 /*
- * The rows of a call that switches many records. Each names a record by its id or by its external_id; no two may name
- * the same, and all of them together not too many.
+ * The rows of a call that sets the availability of many records. Each row names a record by its id or by its
+ * external_id; no two may name the same one, and all together may not name too many.
  */
 import { type FieldError, parameterError } from '../http/errors.ts';
 import { type Absence, absenceErrors, type Switched } from './absence.ts';
 
-/** Records that one call may switch: what it locks, writes events of and responds with is bounded. */
+/** How many records one call may change, which bounds what it locks, the events it writes and its response. */
 export const mostRecords = 1_000;
 
 /** A row of a body. */
@@ -13,14 +13,14 @@ export type NamedRow<Kind extends Switched> = Absence & { is_available: boolean;
   [Id in `${Kind}_id`]?: number;
 };
 
-/** How calls on one kind of record speak of it. */
+/** The words for one kind of record in calls and errors. */
 export interface Names<Kind extends Switched> {
   table: Kind;
   /** The field of the body that has the rows: 'items'. */
   rows: string;
 }
 
-/** @throws 422 for what no schema says of the rows. */
+/** @throws 422 for errors in the rows that no schema can express. */
 export function requireSense<Kind extends Switched>(
   names: Names<Kind>,
   rows: readonly NamedRow<Kind>[],

@@ -1,16 +1,16 @@
 import { largestSortOrder } from './sort-order.ts';
 
-/** Where a record stands now among its siblings: by `sort_order`, then by id. */
+/** The position of a record among its siblings: by `sort_order`, then by id. */
 export interface Position {
   /** Absent when the record is new among them. */
   sort_order?: number;
-  /** Absent when the record is still to be created, which gives it a higher one than all the others have. */
+  /** Absent when the record is still to be created, with a higher id than all the others. */
   id?: number;
 }
 
 /**
- * Gives records the `sort_order`s that put them in the order of the list, dealing out those that they have already: a
- * swap moves two, wherever they are.
+ * Assigns `sort_order`s that put records in the order of the list, by distributing those that they already have: a
+ * swap moves two records, wherever they are.
  */
 export function dealtPositions(order: readonly Position[]): number[] {
   const held = order.flatMap(({ sort_order }) => sort_order ?? []);
@@ -20,8 +20,8 @@ export function dealtPositions(order: readonly Position[]): number[] {
 }
 
 /**
- * Gives records the `sort_order`s that put them in the order of the list, changing as few as it can see to: a record
- * keeps its own where that fits, unless counting from 0 changes fewer.
+ * Assigns `sort_order`s that put records in the order of the list, changing few of them: a record keeps its own where
+ * that fits, unless counting from 0 changes fewer.
  */
 export function keptPositions(order: readonly Position[]): number[] {
   const offers = order.map(({ sort_order }) => sort_order);
@@ -32,9 +32,10 @@ export function keptPositions(order: readonly Position[]): number[] {
 }
 
 /**
- * Gives each record what is offered to it, or else what comes right after the one before it. Equal ones show in the
- * order of ids, so one is used twice only where that is the wanted order.
- * @param idOfMoved of a record that does not get its offer; without it nothing shares a place with what has moved.
+ * Gives each record what is offered to it, or else the value right after its predecessor's. Records with the same
+ * value are shown in the order of ids, so a value is used twice only where that is the wanted order.
+ * @param idOfMoved the id of a record that does not get its offer; without it nothing shares a value with a moved
+ *   record.
  */
 function place(
   order: readonly Position[],

@@ -10,6 +10,7 @@ export interface Reach {
   location_ids: number[] | null;
 }
 
+/** The account and the locations that the caller may act on, as statements take them. */
 export function reachOf({ accountId, locationIds }: Caller): Reach {
   return { account_id: accountId, location_ids: locationIds };
 }

@@ -19,7 +19,7 @@ export interface RecordKind<Key extends Reach, T> {
   compared(row: string): Record<string, RawBuilder<unknown>>;
   /** Its ETag, quotes included. */
   eTag(row?: string): RawBuilder<string>;
-  /** What its creates, updates and deletes may violate. */
+  /** Constraints that its creates, updates and deletes may violate. */
   constraints: ConstraintErrors;
 }
 

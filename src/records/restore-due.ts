@@ -7,10 +7,10 @@ import { previousOfSwitch } from './switches.ts';
 import { type ChangeRow, change, list, type TouchOptions, type Written, write, written } from './write.ts';
 
 /**
- * Writes down what readers see already: records whose `unavailable_until` has passed are available again, each with
- * its event. Any number of processes may call it; one works at a time.
- * @param touch how the menus that show the records are found
- * @returns a function that tells how many came back; more may be due.
+ * Writes down what readers already see: records whose `unavailable_until` has passed are available again, each with
+ * its event. Any number of processes may call it; only one works at a time.
+ * @param touch how to find the menus that show the records
+ * @returns a function that returns how many became available; more may be due.
  */
 export function restoreDue<T>(
   name: string,
@@ -21,7 +21,7 @@ export function restoreDue<T>(
   const id = sql.ref(`${kind.table}_id`);
   const restore = write(
     name,
-    // One at a time is enough, and two would share what is due between them.
+    // One at a time is enough; two would only divide the due records between them.
     (p: Param<Written>) => sql<ChangeRow<T>>`
       update ${table} set is_available = true, unavailable_until = null, unavailable_since = null, unavailable_by = null,
         version = ${table}.version + 1, stamp = ${p('stamp', 'integer')}, updated_at = clock_timestamp()

@@ -10,9 +10,9 @@ import { list } from './write.ts';
 type Read<Columns> = { within_reach: boolean } & Columns;
 
 /**
- * The read of one record at its path; those that are under way at once share a statement, by the ids of the records.
- * @param columns what is read of it.
- * @returns a function that gives one row, or none where there is no such record.
+ * The read of one record at its path; concurrent reads share a statement, by the ids of the records.
+ * @param columns the columns that are read.
+ * @returns a function that returns one row, or none if there is no such record.
  */
 export function sharedRead<Key extends Reach, Columns extends object>(
   name: string,

@@ -1,6 +1,6 @@
 /*
- * What a write of an item or modifier makes of its absence: what is stored and noted, and which events say so, with what
- * was before.
+ * How a write of an item or modifier changes its availability: what is stored, and which events report it, with the
+ * earlier values.
  */
 import { type RawBuilder, sql } from 'kysely';
 import { type AnyJson, jsonObject, rfc3339 } from '../db/json.ts';
@@ -22,8 +22,8 @@ export interface Switching {
 }
 
 /**
- * What is noted when a record goes off, and is kept until it is on again.
- * @param isOn whether it is on after the write
+ * The notes (since when, by whom) of a record that becomes unavailable; they stay until it is available again.
+ * @param isOn whether it is available after the write
  */
 export function absenceNotes(p: Param<Switching>, table: Switched, isOn: RawBuilder<unknown>) {
   const { unavailable_since, unavailable_by } = absenceColumns(table);
@@ -35,7 +35,7 @@ export function absenceNotes(p: Param<Switching>, table: Switched, isOn: RawBuil
   };
 }
 
-/** What is noted of a new record. */
+/** The notes (since when, by whom) of a new record. */
 export function firstNotes(isAvailable: boolean, client_id: string) {
   return {
     unavailable_since: isAvailable ? null : new Date().toISOString(),
@@ -53,7 +53,7 @@ export function isOnAfter(p: Param<Values>, table: Switched): RawBuilder<boolean
     else ${absenceColumns(table).is_available} or ${hasReturned(table)} end`;
 }
 
-/** What an update makes of the availability, where each field depends on the other. */
+/** The new values of the availability fields in an update, which depend on each other. */
 export function nextAvailability(p: Param<Values>, table: Switched): NextValues {
   const is_available = isOnAfter(p, table);
   // A later change of the availability ends an earlier "until".
@@ -88,9 +88,10 @@ export function switchEventTypes(table: Switched): RawBuilder<EventType[]> {
 }
 
 /**
- * The fields that an update has changed: of a record that is off now, as readers saw them before. What it is now is as
- * it was stored, since a return may pass while the statement waits for its turn.
- * @param stored the fields that events compare, with the availability as it is stored
+ * The fields that an update has changed. For a record that is unavailable now, the earlier values are those that
+ * readers saw. For one that is available they are the stored ones, since a return may pass while the statement waits
+ * for its turn.
+ * @param stored the fields that events compare, with the availability as stored
  */
 export function previousOfUpdate(
   stored: (row: string) => Record<string, RawBuilder<unknown>>,
@@ -113,7 +114,7 @@ function availabilityBefore() {
   };
 }
 
-/** What a toggle has changed. A planned return that is given up belongs to it. */
+/** The fields that a toggle has changed, including a planned return that it cancels. */
 export const previousOfToggle = toggledFrom(
   isAvailable('old'),
   sql`old.unavailable_until is null or ${hasReturned('old')}`,

@@ -1,10 +1,10 @@
 /*
- * Toggles that are under way at the same time, as one statement with all their events; db/shared-statement.ts has how
- * calls come together.
+ * Concurrent toggles as one statement with all their events; db/shared-statement.ts explains how calls come together.
+ * Calls for one record take turns within the statement: the record gets the state, version and stamp of the last one,
+ * and each call has its own event and response.
  *
- * Calls for one record take turns within the statement: the record gets the state, version and stamp of the last, and
- * each has its own event and response. What the statement locks, and in which order, is up to the kind of record: its
- * CTE `turns` has the calls that it could lock all for.
+ * What the statement locks, and in which order, depends on the kind of record: the CTE `turns` has the calls for
+ * which it could lock everything.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
@@ -18,10 +18,10 @@ import { type Switching, toggledFrom } from './switches.ts';
 import type { Shown } from './update.ts';
 import { change, list, type Written, written } from './write.ts';
 
-/** A call without If-Match, since whether such a one is right depends on its turn. */
+/** A call without If-Match; whether one with If-Match succeeds would depend on its turn. */
 export type Toggle = Reach & Written & Switching;
 
-/** What a call gets, by its place among the calls. */
+/** The result of a call, by its place among the calls. */
 export type Turn<T> = Shown<T> & { place: number };
 
 /** The columns of several calls. */
@@ -129,7 +129,7 @@ const afterTurn = {
   version,
 };
 
-// The first turn gives a planned return up.
+// The first turn cancels a planned return.
 const previous = toggledFrom(wasAvailable, sql`turns.turn > 1 or was_until is null`, sql.ref('was_until'));
 
 function isOdd(number: string): RawBuilder<boolean> {

@@ -1,6 +1,6 @@
 /**
- * Partial updates. A field that the body lacks keeps its value, null clears it, and a body that says what is there
- * already changes nothing, not even the version.
+ * Partial updates. A field that the body lacks keeps its value, null clears it, and a body that changes no value
+ * changes nothing, not even the version.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
@@ -33,7 +33,7 @@ export type Fields<Body> = { present: string[] } & { [F in keyof Body]-?: NonNul
 /** The values of one update's statement. */
 export type UpdateValues<Key, Body> = Key & Fields<Body> & IfMatch & Written;
 
-/** What the columns become, by name. */
+/** The new values of the columns, by name. */
 export type NextValues = Record<string, RawBuilder<unknown>>;
 
 export interface UpdateSpec<Key extends Reach, Body, T> {
@@ -44,11 +44,11 @@ export interface UpdateSpec<Key extends Reach, Body, T> {
   eventTypes: EventTypes;
   /** Old values of the changed fields, where these are not simply those that differ. */
   previous?: RawBuilder<AnyJson | null>;
-  /** Columns that become something else than what the body says. */
+  /** Columns that do not simply get the value in the body. */
   next?: (p: Param<Key & Fields<Body>>) => NextValues;
-  /** What is assigned in place of what `next` compares with, where the assignment does more than that. */
+  /** What is assigned instead of the value that `next` compares with, if the assignment does more than that. */
   assign?: (p: Param<Key & Fields<Body>>) => NextValues;
-  /** Raised by each change beside `version`; then no menu has to be touched. */
+  /** A column that each change raises together with `version`; then no menu has to be marked. */
   contentVersion?: boolean;
   /** What other records say to the values. */
   terms?: Terms<UpdateValues<Key, Body>>;
@@ -56,13 +56,13 @@ export interface UpdateSpec<Key extends Reach, Body, T> {
   options?: TouchOptions;
 }
 
-/** What an update depends on beside the record itself: one row of other records, held until the commit. */
+/** What an update depends on besides the record itself: one row of other records, locked until the commit. */
 export interface Terms<V> {
-  /** Finds and locks the row; the statement has it as `terms`. */
+  /** Finds and locks the row; the statement can use it as `terms`. */
   find: (p: Param<V>) => RawBuilder<unknown>;
   /** Whether the row allows the values. */
   allow: (p: Param<V>) => RawBuilder<boolean>;
-  /** What the error is made from. */
+  /** The columns from which the error is made. */
   show: RawBuilder<string>;
   refusal: (shown: string) => ApiError;
 }
@@ -75,7 +75,7 @@ export interface Shown<T> {
   resource: Json<T>;
 }
 
-/** The part of a call that an update looks at. */
+/** The part of a call that an update uses. */
 interface UpdateCall {
   database: Database;
   headers: { 'if-match'?: string };
@@ -84,9 +84,9 @@ interface UpdateCall {
 
 /**
  * The update of one kind of record, as one statement with its events.
- * @param share gives the update that is used in place of the one by itself
- * @returns a function that gives the record after the change, or as it is when nothing would change.
- *   It throws 412, and what `require` throws.
+ * @param share returns the update to use instead of the one that runs alone
+ * @returns a function that returns the record after the change, or as it is if nothing would change. It throws 412,
+ *   and what `require` throws.
  */
 export function partialUpdate<Key extends Reach, Body extends { name?: string }, T>(
   spec: UpdateSpec<Key, Body, T>,
@@ -145,9 +145,9 @@ function updateStatement<Key extends Reach, Body, T>(spec: UpdateSpec<Key, Body,
 
 /**
  * The parts of an update.
- * @param p where the values are
- * @param without fields that the body does not hold
- * @returns what is assigned, whether a row is to be changed, and what is returned of it
+ * @param p the parameters with the values
+ * @param without fields that the body does not contain
+ * @returns the assignments, whether a row has to be changed, and what is returned of it
  */
 export function updateParts<Key extends Reach, Body, T>(
   spec: UpdateSpec<Key, Body, T>,

@@ -48,7 +48,7 @@ export function written(request_id: string | null): Written {
   return { request_id, stamp: newStamp() };
 }
 
-/** What every change of a record sets beside its fields. */
+/** What every change of a record sets in addition to its fields. */
 export function raised(p: Param<Stamped>, table: Table) {
   return {
     version: sql<number>`${sql.ref(`${table}.version`)} + 1`,
@@ -132,13 +132,13 @@ export function list(columns: readonly AliasedRawBuilder<unknown, string>[]): Ra
 
 /** Which menus a write touches. */
 export interface TouchOptions {
-  /** False for writes of menus, which raise their own content_version, and of what no menu shows. */
+  /** False for writes of menus, which raise their own content_version, and of records that no menu shows. */
   touchesMenu?: boolean;
   /** Whether the change may be in several menus, and not in one alone. */
   inSeveralMenus?: boolean;
   /**
-   * For changes of modifier groups, or of what is in them: the menus are those that the group names in its row, also
-   * one that came in while the write waited for the row.
+   * For changes of modifier groups or of what is in them: the menus are those listed in the row of the group,
+   * including one that was added while the write waited for the row.
    */
   through?: 'modifier_group' | 'modifier';
 }
@@ -153,7 +153,7 @@ interface WriteParts<Row> extends TouchOptions {
   touch?: RawBuilder<unknown>;
   /** The request that each of the changed rows belongs to, where they are of several. */
   requestId?: RawBuilder<string | null>;
-  /** What the menu's next content_version is, as seen when the menu is locked; null fails the statement. */
+  /** The menu's next content_version, calculated when the menu is locked; null makes the statement fail. */
   nextContentVersion?: RawBuilder<number | null>;
   /** A select; `changed` has the changed rows. */
   response: RawBuilder<Row>;
@@ -161,7 +161,7 @@ interface WriteParts<Row> extends TouchOptions {
 
 /**
  * A write as a prepared statement.
- * @param shown columns of the changed rows that the statement gives back.
+ * @param shown columns of the changed rows that the statement returns.
  */
 export function write<Values extends Written, Row extends AnyChange, Shown extends keyof Row & string>(
   name: string,
@@ -262,9 +262,9 @@ interface EventPayload {
 }
 
 /*
- * Marks the menus as changed inside. The arrays are complete, and with them every change, before the first menu is
- * locked. A single menu is locked by its update alone: `for no key update` first would follow newer versions of the row
- * while it queues at the older one, where the update itself must pass once more.
+ * Marks the menus as changed. The arrays are complete, and with them every change, before the first menu is locked. A
+ * single menu is locked by its update alone: `for no key update` would first follow newer versions of the row while
+ * it queues at the older one, and then the update would have to do the same again.
  */
 function touchMenus(
   p: Param<Stamped>,
@@ -287,7 +287,7 @@ function lockMenus(): RawBuilder<unknown> {
 }
 
 // As with menus: whoever changes several groups locks them in the order of ids. An update that has waited for a row
-// goes on with its newest version, so `menu_ids` are those of now.
+// continues with its newest version, so `menu_ids` are the current ones.
 function touchGroups(p: Param<Stamped>): RawBuilder<unknown>[] {
   return [
     sql`locked_groups as (

@@ -12,6 +12,10 @@ import { newSecret } from './delivery/signature.ts';
 import { requireUsable } from './settings.ts';
 import { webhookETag, webhookJson, withSecret } from './webhook.ts';
 
+/**
+ * Registers an endpoint; the response is the only one that shows its secret.
+ * @throws 422 for its address, its filters or the number of endpoints
+ */
 export function createWebhook({ seal, destination, webhooksPerAccount }: Services) {
   return async ({ database, body, caller }: Call<'createWebhook'>): Promise<Reply<'createWebhook'>> => {
     const reach = reachOf(caller);
@@ -44,8 +48,8 @@ interface Services {
 }
 
 /**
- * Those who add endpoints to one account do so one after the other, and each counts in a statement that shows what the
- * one before has committed.
+ * Endpoints are added to an account one after the other, so that each count sees what the previous call has
+ * committed.
  */
 function insertWithin(database: Database, most: number, webhook: NewWebhook) {
   return inTransaction(database, async (transaction) => {

@@ -4,7 +4,7 @@ import type { Call, Reply } from '../http/handler.ts';
 import { noContent } from '../http/reply.ts';
 import { manageable, requireWebhook, type WebhookKey, webhookETag, webhookKey } from './webhook.ts';
 
-/** What is queued for the webhook, and its log, go with it. */
+/** The webhook's queued deliveries and its log are deleted with it. */
 export async function deleteWebhook({
   database,
   params,

@@ -28,6 +28,7 @@ export interface DeliveryKey {
   account_id: number;
 }
 
+/** The condition that a row of `delivery` or `delivery_log` is the one with this key. */
 export function isDelivery(p: Param<DeliveryKey>): RawBuilder<boolean> {
   return sql`(delivery_id = ${p('delivery_id', 'bigint')}
     and webhook_id = ${p('webhook_id', 'bigint')} and account_id = ${p('account_id', 'bigint')})`;

@@ -13,6 +13,7 @@ import {
 } from './delivery-log.ts';
 import { requireWebhook, webhookKey } from './webhook.ts';
 
+/** One delivery with its attempts, whether it is queued or has ended. @throws 404 or 403 */
 export async function getDelivery({
   database,
   params,

@@ -6,6 +6,7 @@ import { ok } from '../http/reply.ts';
 import { replayJson } from './replay.ts';
 import { requireWebhook, webhookKey } from './webhook.ts';
 
+/** The progress of a replay. @throws 404 or 403 */
 export async function getReplay({
   database,
   params,

@@ -6,6 +6,7 @@ import { notModified, ok } from '../http/reply.ts';
 import { requireReach } from '../records/reach.ts';
 import { manageable, type WebhookKey, webhookETag, webhookJson, webhookKey } from './webhook.ts';
 
+/** One webhook, or 304 if the client has it. @throws 404 or 403 */
 export async function getWebhook({
   database,
   params,

@@ -8,8 +8,8 @@ import { type Delivery, deliveries, deliveryJson } from './delivery-log.ts';
 import { requireWebhook, webhookKey } from './webhook.ts';
 
 /*
- * As in the events feed, a page goes through an index of what one filter lets through, and examines a bounded number
- * of deliveries where others remain.
+ * As in the event feed, a page is read through an index that contains only what one filter selects, and examines a
+ * bounded number of deliveries if other filters remain.
  */
 
 const mostExamined = 5_000;
@@ -72,8 +72,8 @@ const conditions: Record<keyof Filters, (p: Param<Required<Values>>, table: Tabl
   type: (p) => sql`event_type = any (${p('type', 'text[]')})`,
 };
 
-// Deliveries of one endpoint are queued one batch after the other, so their ids go by time, save for what a batch
-// waits and works, which the limits of the server keep far below this.
+// Deliveries of one endpoint are queued one batch after the other, so their ids follow time, except within the
+// duration of a batch, which the limits of the server keep far below this value.
 const margin = sql`interval '1 minute'`;
 
 function nearest(

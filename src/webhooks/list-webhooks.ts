@@ -5,6 +5,7 @@ import { ok } from '../http/reply.ts';
 import { type Reach, reachOf } from '../records/reach.ts';
 import { manageable, webhookJson } from './webhook.ts';
 
+/** A page of the webhooks that the caller may manage, by id. */
 export async function listWebhooks({
   database,
   query,

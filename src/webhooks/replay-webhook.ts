@@ -11,7 +11,7 @@ import { lockEndpoints } from './delivery/ordering.ts';
 import { replayJson } from './replay.ts';
 import { type ManagedWebhook, requireWebhook, webhookKey } from './webhook.ts';
 
-/** Notes what is to be sent again; the worker queues it. */
+/** Records what is to be sent again; the worker queues it. */
 export async function replayWebhook(call: Call<'replayWebhook'>): Promise<Reply<'replayWebhook'>> {
   const { database, params, caller } = call;
   const webhook = await requireWebhook(database, webhookKey(params, caller));
@@ -73,7 +73,7 @@ const removeOld = statement('webhooks.replayWebhook.removeOld', (p: Param<Key>) 
     .where('created_at', '<', sql<Date>`now() - interval '30 days'`),
 );
 
-/** Inserts nothing while another is being queued. What lies before the oldest event need not be looked at. */
+/** Inserts nothing while another replay is being queued. What comes before the oldest event need not be searched. */
 const insert = statement('webhooks.replayWebhook', (p: Param<Key & Start>) =>
   build
     .with('replay', (db) =>

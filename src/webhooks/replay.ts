@@ -4,7 +4,7 @@ import { columns, type Json, jsonObject, rfc3339 } from '../db/json.ts';
 
 export type Replay = components['schemas']['Replay'];
 
-/** A row of `replay` as the API shows it, with what its deliveries have come to. */
+/** A row of `replay` as the API shows it, with the results of its deliveries. */
 export function replayJson(): RawBuilder<Json<Replay>> {
   const replay = columns('replay');
   const unfinished = sql<number>`(select count(*) from delivery

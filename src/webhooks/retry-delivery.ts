@@ -34,8 +34,8 @@ export async function retryDelivery({
 }
 
 /**
- * Locks the event, so that retention does not take what is about to be sent.
- * @returns the record that the event is of.
+ * Locks the event, so that retention does not remove what is about to be sent.
+ * @returns the record that the event belongs to.
  */
 async function lockEventOf(transaction: Database, key: DeliveryKey): Promise<string> {
   const [delivery] = await selectEventId(transaction, key);

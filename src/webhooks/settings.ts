@@ -13,8 +13,8 @@ export interface Settings {
 }
 
 /**
- * @param reach what the webhook's events are limited to.
- * @throws 422 naming every location and menu outside the reach, and what is wrong with the address.
+ * @param reach the limits of the webhook's events.
+ * @throws 422 naming every location and menu outside the reach, and the error in the address, if any.
  */
 export async function requireUsable(
   database: Database,

@@ -41,8 +41,8 @@ const mostUnderWay = 4;
 const patienceSeconds = 15;
 
 /**
- * One test of an account at a time, and few in all: a test may hold a connection to the database meanwhile (under an
- * Idempotency-Key).
+ * One test of an account at a time, and few in total: a test may hold a connection to the database meanwhile (if it
+ * has an Idempotency-Key).
  */
 async function withinTestLimits<T>(accountId: number, test: () => Promise<T>): Promise<T> {
   if (underWay.has(accountId) || underWay.size >= mostUnderWay) throw tooManyRequests(patienceSeconds);

@@ -104,8 +104,10 @@ function nextValues(p: Param<Values>) {
   };
 }
 
-/** Who enables an endpoint, or gives it another address, has mended it: its failures count no more, and what they put
- * off need not wait (delivery/recovery.ts). */
+/**
+ * Whoever enables an endpoint, or gives it another address, has repaired it: its failures no longer count, and
+ * deliveries that they deferred need not wait (delivery/recovery.ts).
+ */
 function healthAfter(p: Param<Values>) {
   const startsAnew = sql`(${p('enabled', 'boolean')} is true or ${p('url', 'text')} <> url)`;
   const { failing_since, consecutive_failures, probe_at, quiet_until } = goodHealth;

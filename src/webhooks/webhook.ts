@@ -11,9 +11,10 @@ import { ownerDisabledAt, ownerObjection } from './delivery/owner.ts';
 export type Webhook = components['schemas']['Webhook'];
 export type WebhookWithSecret = components['schemas']['WebhookWithSecret'];
 
-/** The path of one webhook and who asks. */
+/** The path of one webhook, with what the caller may reach. */
 export type WebhookKey = { webhook_id: number } & Reach;
 
+/** The key that the path of a request names, with what its caller may reach. */
 export function webhookKey({ webhook_id }: { webhook_id: number }, caller: Caller): WebhookKey {
   return { webhook_id, ...reachOf(caller) };
 }
@@ -64,7 +65,7 @@ export function webhookETag(row = 'webhook'): RawBuilder<string> {
     || coalesce('-' || nullif(${expired_deliveries}, 0), '') || '"'`;
 }
 
-/** A client manages the webhooks whose grant lies within its own: it must not tap events it may not read. */
+/** A client manages the webhooks whose grant lies within its own: it must not receive events that it may not read. */
 export function manageable(p: Param<Reach>): RawBuilder<boolean> {
   const ids = p('location_ids', 'bigint[]');
   return sql`(webhook.account_id = ${p('account_id', 'bigint')}

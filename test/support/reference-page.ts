@@ -50,7 +50,7 @@ export async function authorize(page: Page, { client_id, client_secret }: Api['c
 }
 
 /** Opens what tries the operation out. */
-export async function openRequest(page: Page, one: Locator): Promise<Locator> {
+async function openRequest(page: Page, one: Locator): Promise<Locator> {
   await one.getByRole('button', { name: /Test Request/ }).click();
   const dialog = page.getByRole('dialog', { name: 'API Client' });
   await send(dialog).waitFor();

@@ -21,7 +21,7 @@ import './compiled-meta-schema.ts';
 export const encryptionKey = Buffer.alloc(32, 'test');
 
 /** The database server of the run, made by scripts/test.ts; `template` is migrated and holds the demo account. */
-export function testServer(): { connection: pg.PoolConfig; template: string } {
+function testServer(): { connection: pg.PoolConfig; template: string } {
   const text = process.env['TEST_SERVER'];
   if (!text) throw new Error('run tests with: npm test -- test/FILE.test.ts');
   return JSON.parse(text);

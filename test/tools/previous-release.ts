@@ -9,7 +9,7 @@ import { root } from '../support/process.ts';
  * The commit of the last release: the newest that wrote openapi/released.json, whatever its hash became when it was
  * merged. Its build must go on working on the schema of this one. Undefined in a directory without that history.
  */
-export function previousRelease(clone = root): string | undefined {
+function previousRelease(clone = root): string | undefined {
   const { stdout } = spawnSync('git', [
     '-C',
     clone,

@@ -4,8 +4,8 @@ import type { Lsn } from './lsn.ts';
 const rememberedMs = 120_000;
 
 /**
- * Measures how far a replica is behind in time, by one clock alone: that of this process, which notes where the primary
- * is. PostgreSQL's own measure, the time of the last replayed commit, grows while nobody writes.
+ * Measures how far a replica is behind in time, by one clock alone: that of this process, which notes the positions
+ * of the primary. PostgreSQL's own measure, the time of the last replayed commit, grows while nobody writes.
  */
 export class Lag {
   #seen: { position: Lsn; at: number }[] = [];

@@ -4,14 +4,15 @@ import { openRedis, reconnectMs } from '../redis.ts';
 import { type Lsn, laterOf } from './lsn.ts';
 
 /*
- * How far each account has written and read, which its processes tell each other in Redis. While Redis is away nobody
- * knows, so nobody reads from a replica. After it is back a process waits until the others must have found it as well,
- * and all are taken to have seen what the primary has by then: what was not told meanwhile is in that.
+ * How far each account has written and read. Its processes share this in Redis. While Redis is unavailable nobody
+ * knows, so nobody reads from a replica. When it is back, a process waits until the others must have noticed as well;
+ * then all accounts are assumed to have seen everything that the primary has, which includes what was not shared
+ * meanwhile.
  */
 
 export interface PositionsOptions {
   redisUrl: string;
-  /** How far a replica that is read may be behind, in ms: what is older than that needs no mark. */
+  /** How far behind a replica may be, in ms, to be read from: positions older than that need no mark. */
   maxLagMs: number;
   log: FastifyBaseLogger;
   /** Where the primary is. */
@@ -29,7 +30,7 @@ export class Positions {
   readonly #lifetimeMs: number;
   #timer: NodeJS.Timeout | undefined;
   #isKnown = false;
-  /** Something may not have been told. */
+  /** Something may not have been shared. */
   #hasMissed = false;
 
   constructor(options: PositionsOptions) {
@@ -42,8 +43,8 @@ export class Positions {
   }
 
   /**
-   * Up to where the account has written or read.
-   * @returns null when nobody has lately, so that any replica will do; undefined when it cannot be told.
+   * How far the account has written or read.
+   * @returns null when it has not lately, so that any replica will do; undefined when it cannot be told.
    */
   async of(accountId: number): Promise<Lsn | null | undefined> {
     if (!this.#isKnown) return undefined;
@@ -87,7 +88,7 @@ export class Positions {
 
   async #settle(): Promise<void> {
     clearTimeout(this.#timer);
-    // A process that has just started has told all it knows.
+    // A process that has just started has shared everything it knows.
     if (!this.#hasMissed) {
       this.#isKnown = true;
       return;

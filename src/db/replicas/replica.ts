@@ -8,7 +8,7 @@ import { shareLooks } from './share-looks.ts';
 /** How long a statement may be silent on a replica before the primary is asked instead. */
 const silenceMs = 1_500;
 
-/** A streaming replica, and what is known of it. */
+/** A streaming replica and its known state. */
 export class Replica {
   /** Host and port, for logs and metrics. */
   readonly name: string;

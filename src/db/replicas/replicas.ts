@@ -1,17 +1,21 @@
 /**
- * Reads from streaming replicas that nobody notices.
+ * Reads from streaming replicas without clients noticing.
  *
  * Actors: the calls of the accounts, in any number of processes; replicas that replay the primary's log, each at its
- * own pace; this process's watch, which asks all of them where they are five times a second.
- * Guarantee: no call of an account is served from an older state than an earlier call of that account has seen or left
- * behind, in whichever process. For that each call, before its response, notes how far the server was that served it,
- * and a replica is read only when it is as far as the account's note. The note is of the account, not of the client, as
- * clients tell each other what they have read, and as webhooks tell what one has written: the worker notes the
- * position of what it delivers.
- * Cost: a look at the server after the call, shared by all calls that end at the same time, and a round trip to Redis
- * before and after.
- * A failure: a replica that is gone, silent, promoted or too far behind is left out by the watch, within a second, or
- * by the first call that it fails, which the primary then serves. Without Redis the primary serves all.
+ * own pace; the watch of this process, which asks all servers for their positions five times a second.
+ *
+ * Guarantee: no call of an account is served from an older state than an earlier call of that account has seen or
+ * produced, in any process. Before its response, each call notes the position of the server that served it, and a
+ * replica is read only if it has reached the position noted for the account. The position belongs to the account, not
+ * the client, since clients tell each other what they have read, and webhooks tell what was written: the worker notes
+ * the position of what it delivers.
+ *
+ * Cost: one query to the server after the call, shared by all calls that end at the same time, and a round trip to
+ * Redis before and after.
+ *
+ * Failures: a replica that is gone, silent, promoted or too far behind is no longer used within a second, thanks to
+ * the watch, or as soon as a call fails on it, which the primary then serves. Without Redis the primary serves
+ * everything.
  */
 import type { FastifyBaseLogger } from 'fastify';
 import type { Database } from '../database.ts';
@@ -85,7 +89,7 @@ export class Replicas {
     return outcome();
   }
 
-  /** Notes that what the primary has now is known to these accounts. */
+  /** Notes that these accounts have seen what the primary has now. */
   async note(accountIds: readonly number[]): Promise<void> {
     // Where the primary is gone, so is whatever could be newer than the replicas.
     const position = await this.#lookAtPrimary().catch(() => undefined);
@@ -122,13 +126,13 @@ export class Replicas {
       this.#served.set(replica, (this.#served.get(replica) ?? 0) + 1);
       return outcome;
     } catch (error) {
-      // A statement that was in the way of replay tells nothing of the replica.
+      // A statement cancelled because it blocked replay says nothing about the health of the replica.
       if ((error as { code?: string }).code !== '40001') this.#leaveOut(replica, (error as Error).message);
       return undefined;
     }
   }
 
-  /** In turn, of those that are as far as needed. */
+  /** In turn, among those that have reached the required position. */
   #choose(needed: Lsn | null): Replica | undefined {
     const fit = this.#replicas.filter(
       ({ leftOut, replayed = '' }) => leftOut === undefined && (needed === null || replayed >= needed),

@@ -1,6 +1,6 @@
 /**
- * One look for all who ask at the same time. Each gets the result of a look that began after they asked, so what they
- * saw before is in it; at most one is under way and one waits.
+ * One query for all callers at the same time. Each gets the result of a query that began after it asked, so that the
+ * result includes whatever it saw before; at most one query is running and one waiting.
  */
 export function shareLooks<T>(look: () => Promise<T>): () => Promise<T> {
   let running: Promise<T> | undefined;

@@ -31,7 +31,7 @@ export async function createGroups(
 }
 
 /**
- * Changes groups and what is in them, and works out which menus show them.
+ * Changes groups and their modifiers, and finds the menus that show them.
  * @param items whose uses have changed
  */
 export async function updateGroups(

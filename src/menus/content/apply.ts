@@ -23,9 +23,9 @@ import {
 } from './write-rows.ts';
 
 /**
- * Does what a plan says: each kind of change is one statement with its events, however many records it touches.
- * @param transaction has locked every record of the menu, and what the plan says of modifier groups.
- * @param planner gives the rows that refer to others, once those have ids.
+ * Carries out a plan: each kind of change is one statement with its events, however many records it affects.
+ * @param transaction has locked every record of the menu, and the modifier groups that the plan names.
+ * @param planner returns the rows that refer to new records, once those have ids.
  */
 export async function applyEdits(
   transaction: Database,
@@ -33,7 +33,7 @@ export async function applyEdits(
   { menu, categories, deletedItems, groups }: Edits,
   planner: Pick<RemotePlanner, 'placeItems' | 'placeModifiers'>,
 ): Promise<void> {
-  // What goes makes room for its external_id, and a category can go only once its items have left.
+  // Deletions free their external_ids, and a category can be deleted only once its items have left.
   await deleteItems(transaction, { ...target, ids: deletedItems });
   const newGroups = groups ? idsOf(await createGroups(transaction, target, groups)) : new Map();
   const inserted = await insertCategories(transaction, { ...target, rows: categories.created });
@@ -95,7 +95,7 @@ const updateItems = updating('menus.importMenu.updateItems', itemRows, itemEvent
     ...searchable('item'),
   }),
 });
-// By itself, since an event with all that an item can hold has no room for its former uses too.
+// In a statement of its own, since the event of an item that reaches every limit has no room for its former uses too.
 const setUses = updating(
   'menus.importMenu.setUses',
   { ...itemRows, columns: { modifier_groups: 'json' } },

@@ -14,7 +14,7 @@ export interface Part<Row, Values, Stored> {
   unchanged: number;
 }
 
-/** @param rows as the document wants them, each beside what is stored of it in the same form. */
+/** @param rows as the document wants them, each with the stored record in the same form. */
 export function sortOut<Row extends object, Values extends object>(
   rows: { row: Row; old: object | undefined }[],
 ): Omit<Part<Row, Values, never>, 'deleted'> {
@@ -28,6 +28,10 @@ export function sortOut<Row extends object, Values extends object>(
   return part;
 }
 
+/**
+ * The fields in which `next` differs from `old`, with both values; null if there is none. Other fields of `old` do not
+ * count.
+ */
 export function changeOf<Values extends object>(old: object, next: object): Change<Values> | null {
   const before = old as Record<string, unknown>;
   const changed = Object.entries(next).filter(
@@ -41,13 +45,13 @@ export function changeOf<Values extends object>(old: object, next: object): Chan
   };
 }
 
-/** What a document says of a switch. */
+/** The availability in a document. */
 interface Sent {
   is_available?: boolean;
   unavailable_until?: string | null;
 }
 
-/** As updateItem has it: a time of return turns a record off, and one that is on has none. */
+/** As in updateItem: a time of return makes a record unavailable, and an available one has no such time. */
 export function availability(
   { is_available: sent, unavailable_until: until }: Sent,
   old: { is_available: boolean; unavailable_until: string | null } | undefined,

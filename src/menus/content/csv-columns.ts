@@ -1,9 +1,9 @@
 import { parse } from 'csv-parse/sync';
 
-/** What a row of a menu's CSV is about. */
+/** The kinds of rows in the CSV of a menu. */
 export type Kind = 'menu' | 'category' | 'item';
 
-/** A column: the kinds of rows in which it has a meaning, and what a cell of it stands for; undefined: nothing. */
+/** A column: the kinds of rows in which it has a meaning, and how to read its cells; undefined: it is ignored. */
 interface ColumnRule {
   kinds: readonly Kind[];
   read: (cell: string, form: CsvForm) => unknown;
@@ -51,7 +51,7 @@ export function unguarded(cell: string): string {
   return cell.startsWith("'") && formula.test(cell) ? cell.slice(1) : cell;
 }
 
-// A cell that is not what its column holds stays text, for the schema to refuse.
+// A cell that cannot be read remains text, for the schema to refuse.
 function text(cell: string): string {
   return cell;
 }
@@ -84,7 +84,7 @@ function optionalSwitch(cell: string): boolean | string | undefined {
   return word === 'true' || (word === 'false' ? false : cell);
 }
 
-// What the parser trims.
+// The characters that the parser trims.
 const aroundLabel = /^[ \t\n\r\f]+|[ \t\n\r\f]+$/g;
 
 function labels(cell: string): string[] | string {

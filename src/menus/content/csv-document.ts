@@ -5,9 +5,9 @@ import { type CsvRow, cellName, readCsvRows } from './read-csv.ts';
 /** A document that was sent as CSV. With errors it may break its schema. */
 export interface CsvDocument {
   content: MenuContent;
-  /** What is wrong with the file as CSV. */
+  /** Errors of the file as CSV. */
   errors: ErrorList;
-  /** Says of errors with pointers into the document which cell they are in; ordered by line. */
+  /** Translates pointers into the document to lines and columns of the file; returns the errors ordered by line. */
   inFile(errors: FieldError[]): FieldError[];
 }
 

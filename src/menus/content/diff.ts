@@ -90,7 +90,7 @@ export function diffOf(menu_id: number, dry_run: boolean, plan: Plan): MenuDiff 
   };
 }
 
-// A modifier is told from the others of its group.
+// A modifier is identified within its group.
 function recreatedModifiers({ deleted, created }: Plan['modifiers']) {
   const createdIn = Map.groupBy(created, ({ modifier_group }) => modifier_group);
   return [...Map.groupBy(deleted, ({ modifier_group }) => modifier_group)].flatMap(([group, gone]) =>

@@ -15,8 +15,8 @@ interface Names {
 }
 
 /**
- * The document that makes a menu what it is now.
- * @param withAvailability also what is switched on and off during service.
+ * The document that describes the menu as it is now.
+ * @param withAvailability also what is made unavailable and available during service.
  */
 export function contentOf(
   { menu, categories, items, groups }: StoredMenu,
@@ -39,7 +39,7 @@ export function contentOf(
   };
 }
 
-// The place of an item is where it stands in the document.
+// The position of an item is its position in the document.
 function itemContent(item: StoredItem, names: Names, withAvailability: boolean): ItemContent {
   const {
     item_id,

@@ -3,7 +3,7 @@ import type { ErrorList } from '../../http/errors.ts';
 /** A record of the document and the stored record that it speaks of; undefined when it is new. */
 export interface Match<Sent, Stored> {
   sent: Sent;
-  /** Where it stands in the body. */
+  /** The pointer to it in the body. */
   pointer: string;
   stored: Stored | undefined;
 }
@@ -26,7 +26,7 @@ interface Kind<Id extends string, Sent, Stored> {
 
 type Named<Id extends string> = { [I in Id]: number } & { external_id: string | null };
 
-/** Gives the function that finds the stored record of a sent one, and collects what is wrong with its names. */
+/** Returns a function that finds the stored record of a sent one, and collects the errors in its identifiers. */
 export function finder<
   Id extends string,
   Sent extends { [I in Id]?: number } & { external_id?: string },

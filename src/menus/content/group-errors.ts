@@ -77,7 +77,7 @@ function quantityOf({ default_quantity }: { default_quantity: number }): number 
   return default_quantity;
 }
 
-/** The numbers of uses that the document says nothing of, by the ids of their groups. */
+/** The numbers of uses that the document does not mention, by the ids of their groups. */
 function untoldNumbers({ groups, items }: Pick<Matches, 'groups' | 'items'>, stored: StoredMenu) {
   const told = new Set(groups.flatMap((group) => (group.modifiers ? [group.stored] : [])));
   const modifiers = [
@@ -110,7 +110,7 @@ function isKept({ group, min_selections, max_selections }: UseMatch, before: Use
 
 type Added = Nesting & { field: string };
 
-/** The nestings that the document adds, and all that there will be beside them, each once. */
+/** The nestings that the document adds, and all others that will then exist, each once. */
 function nestings({ groups, groupName }: Matches, stored: StoredMenu): [Added[], Nesting[]] {
   const before = new NestingSet();
   for (const group of stored.groups)

@@ -24,9 +24,9 @@ import type { Edits, Outcome } from './planner.ts';
 import { openPlanner, type RemotePlanner } from './planners.ts';
 
 /**
- * Makes the menu equal to a document, in one transaction with its events. The difference is first found without a
- * lock, so that a wrong document, a dry run and one that changes nothing keep nobody waiting; once all is locked it is
- * found again, unless the menu is still as it was.
+ * Makes the menu equal to a document, in one transaction with its events. The difference is first calculated without
+ * a lock, so that an invalid document, a dry run and an import that changes nothing delay nobody. Once everything is
+ * locked it is calculated again, unless the menu has not changed meanwhile.
  */
 export async function importMenu(call: Call<'importMenu'>): Promise<Reply<'importMenu'>> {
   const { database, params, query, caller, headers, body, bodyType } = call;
@@ -99,7 +99,7 @@ interface Import {
   wanted: WantedGroups;
 }
 
-/** A menu as it was found, and what comes of it and the document. */
+/** A menu as it was read, and the difference between it and the document. */
 interface Found {
   stored: StoredText;
   outcome: Outcome;
@@ -127,7 +127,7 @@ async function apply(
       if (categories !== locked.categories || items !== locked.items) return undefined;
       requireMatch(accepted, stored.etag);
       const edits = await editsOf(outcome, transaction, place);
-      // Groups have changed meanwhile, so that others must be locked.
+      // Groups have changed meanwhile, so that further ones must be locked.
       const needed = edits.groups?.changed;
       const held = groups && new Set(groups.changed);
       if (needed && !(held && needed.every((one) => held.has(one)))) {
@@ -143,7 +143,7 @@ async function apply(
     await requireMenu(database, key);
   }
 
-  // The ETag tells of all that was found but the currency, and groups that the menu does not show.
+  // The ETag covers everything that was read except the currency, and groups that the menu does not show.
   async function isCurrent(transaction: Database, currency: string | undefined): Promise<boolean> {
     if (wanted !== 'none' || currency !== latest?.stored.currency) return false;
     const [menu] = await selectMenuETag(transaction, key);

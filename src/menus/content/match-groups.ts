@@ -50,8 +50,8 @@ export function speaksOfGroups(content: MenuContent): boolean {
 }
 
 /**
- * Finds the groups of a document, and what it says of their uses. The document may break its schema.
- * @param stored undefined: looks at the document alone.
+ * Finds the groups of a document, and their uses in it. The document may violate its schema.
+ * @param stored undefined: examines the document alone.
  */
 export function groupMatcher(content: MenuContent, stored: StoredMenu | undefined, errors: ErrorList) {
   const find = finder<'modifier_group_id', GroupContent, StoredGroup>(

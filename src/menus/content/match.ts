@@ -18,7 +18,7 @@ import { newPriceErrors } from './new-price.ts';
 export type CategoryMatch = Match<CategoryContent, StoredCategory>;
 export type ItemMatch = Match<ItemContent, StoredItem> & {
   category: CategoryMatch;
-  /** Undefined when the document says nothing of them. */
+  /** Undefined when the document does not mention them. */
   uses: UseMatch[] | undefined;
 };
 
@@ -31,14 +31,17 @@ export interface Matches {
   /** By the id of a group that was read, or of any item. */
   groupName: (id: number) => GroupName;
   itemName: (id: number) => ItemName;
-  /** What a schema cannot say, with pointers into the body. Without any, each stored record has one match at most. */
+  /**
+   * Errors that no schema can express, with pointers into the body. If there are none, each stored record has at most
+   * one match.
+   */
   errors: ErrorList;
 }
 
 /**
- * Finds the stored record of each record of the document. The document may break its schema: what can be read is
- * looked at, so that all errors of a file are known at once.
- * @param stored undefined: looks at the document alone.
+ * Finds the stored record for each record of the document. The document may violate its schema: whatever can be read
+ * is examined, so that all errors of a file are reported at once.
+ * @param stored undefined: examines the document alone.
  */
 export function matchContent(content: MenuContent, stored: StoredMenu | undefined): Matches {
   const errors = new ErrorList();

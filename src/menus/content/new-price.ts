@@ -1,7 +1,10 @@
 import type { FieldError } from '../../http/errors.ts';
 import { hasPlaces, priceErrors } from '../../locations/currency.ts';
 
-/** What is wrong with the price of a record of a document. One that stays as it is stays, whatever the currency has become. */
+/**
+ * The errors in the price of a record of a document. A price that does not change is accepted, whatever the currency
+ * has become.
+ */
 export function newPriceErrors(
   { price }: { price?: number },
   pointer: string,

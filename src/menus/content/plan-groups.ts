@@ -24,7 +24,7 @@ export interface ModifierRow extends Required<Omit<Schemas['ModifierValues'], 'e
   item: ItemName | null;
 }
 
-/** What has to be done with the location's modifier groups. */
+/** The changes to the location's modifier groups. */
 export interface GroupsPlan {
   modifier_groups: Omit<Part<GroupRow, Schemas['ModifierGroupValues'], never>, 'deleted'>;
   modifiers: Part<ModifierRow, Schemas['ModifierValues'], StoredModifier & { modifier_group: GroupName }>;
@@ -41,7 +41,7 @@ export function planGroups({ groups, groupName, itemName }: Matches): GroupsPlan
   };
 }
 
-/** The uses that a record is to have: what the document says, or else what it has. */
+/** The uses that a record will have: those in the document, or else those that it has. */
 export function useValues(
   uses: UseMatch[] | undefined,
   old: { modifier_groups: StoredItem['modifier_groups'] } | undefined,

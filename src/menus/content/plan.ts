@@ -19,7 +19,7 @@ export type ItemRow = Omit<StoredItem, 'item_id' | 'category_id' | 'modifier_gro
   modifier_groups: UseValues[];
 };
 
-/** What has to be done so that a menu becomes what a document says. */
+/** The changes that make a menu equal to a document. */
 export interface Plan extends GroupsPlan {
   /** Of the prices. */
   currency: string;

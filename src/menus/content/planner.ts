@@ -9,7 +9,7 @@ import type { ModifierRow, UseValues } from './plan-groups.ts';
 import { readDocument, type SentDocument } from './read-document.ts';
 import { withDecimals } from './write-json.ts';
 
-/** What is asked for, as it was sent. */
+/** An import as it was sent. */
 export interface SentImport {
   menu_id: number;
   dry_run: boolean;
@@ -17,7 +17,7 @@ export interface SentImport {
   bodyType: 'application/json' | 'text/csv';
 }
 
-/** What comes of a document and a menu: errors or edits, or neither without a menu. */
+/** The result of comparing a document with a menu: errors or edits, or neither without a menu. */
 export interface Outcome {
   /** Whether the document is wrong whatever the menu holds. */
   isWrong: boolean;
@@ -45,7 +45,7 @@ export interface GroupEdits {
   created: string;
   updated: string;
   deletedModifiers: number[];
-  /** The groups that change, or what is in them. */
+  /** The groups that change, themselves or in their modifiers. */
   changed: number[];
 }
 

@@ -12,8 +12,8 @@ export interface CsvRow {
 }
 
 /**
- * Reads the rows. A cell that is not what its column holds stays text, for the schema to refuse.
- * @returns the rows with their lines, counted from 1, and what is wrong with the file as CSV.
+ * Reads the rows. A cell that cannot be read remains text, for the schema to refuse.
+ * @returns the rows with their lines, counted from 1, and the errors of the file as CSV.
  */
 export function readCsvRows(text: string): { rows: CsvRow[]; errors: ErrorList } {
   const errors = new ErrorList();
@@ -34,7 +34,7 @@ export function readCsvRows(text: string): { rows: CsvRow[]; errors: ErrorList }
   return { rows, errors };
 }
 
-/** Where in a row the cell of each known column stands. */
+/** The place of each known column in a row. */
 type Places = ReadonlyMap<Column, number>;
 
 function readHeader({ line, cells }: Line, errors: ErrorList): Places {
@@ -87,14 +87,14 @@ const quoteError = 'is not valid CSV: a quote is misplaced or never closed';
 
 type Parsed = { info: Info & { bytes: number }; record: string[] };
 
-/** The rows up to the first that is none, of which `onError` is told, or to one more than are read. */
+/** The rows up to the first malformed one, of which `onError` is told, or up to one more than are read. */
 function parsedRows(bytes: Buffer, options: Options, onError: (sound: Parsed[]) => void): Parsed[] {
   const rows: Parsed[] = [];
   try {
     parse(bytes, {
       ...options,
       to: mostRows + 1,
-      // Kept here, since the parser gives none when it fails.
+      // Kept here, since the parser returns none when it fails.
       on_record(row: unknown) {
         rows.push(row as Parsed);
         return null;

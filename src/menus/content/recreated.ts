@@ -5,9 +5,9 @@ export interface Named {
 }
 
 /**
- * Finds the records that a document deletes and creates again, under another external_id: what a spreadsheet does that
- * takes 0012 for 12. They are told by an external_id that differs in zeros at its start, in letter case or in white
- * space alone, or else by their name; in the order of what is created.
+ * Finds the records that a document deletes and creates again under another external_id, as spreadsheets do that turn
+ * 0012 into 12. They are recognised by an external_id that differs only in leading zeros, letter case or white space,
+ * or else by their name; in the order of the created ones.
  */
 export function recreated<Old extends Named, New extends Named>(
   deleted: Old[],

@@ -5,7 +5,7 @@ import { Planner } from './planner.ts';
 import type { Work } from './threads.ts';
 import { type Form, writeDocument } from './write-document.ts';
 
-/** What an import asks, question by question. */
+/** The questions that an import asks, one after the other. */
 export type ImportQuestion = {
   [Q in 'speaksOfGroups' | 'plan' | 'placeItems' | 'placeModifiers']: {
     ask: Q;

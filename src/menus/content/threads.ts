@@ -1,10 +1,12 @@
 /**
- * Where large documents are read, compared and written, since ten thousand items take longer than other requests may
+ * Threads that read, compare and write large documents, since ten thousand items take longer than other requests may
  * wait.
  *
- * Actors: this process; threads, started when first needed and kept; for each import or export a port to one of them.
- * Guarantee: a call that ends, however it does, leaves nothing behind on its thread. The thread takes the calls that it
- * has in turns, question by question. When a thread fails, so do its calls, and the next gets another.
+ * Actors: this process; threads, started when first needed and kept; for each import or export, a port to one of
+ * them.
+ *
+ * Guarantee: a call that ends, in whatever way, leaves nothing behind on its thread. The thread serves its calls in
+ * turns, question by question. If a thread fails, so do its calls, and the next call gets a new one.
  */
 import { availableParallelism } from 'node:os';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
@@ -78,7 +80,7 @@ function startThread(): Thread {
   worker.unref();
   const thread = { worker, calls: 0 };
   threads.add(thread);
-  // Its ports are closed by its end, which is how its calls hear of it.
+  // When it ends its ports close, which tells its calls.
   worker.on('error', () => {});
   worker.on('exit', () => threads.delete(thread));
   return thread;

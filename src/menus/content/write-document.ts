@@ -3,10 +3,10 @@ import { contentOf } from './document.ts';
 import { writeCsv } from './write-csv.ts';
 import { writeJson } from './write-json.ts';
 
-/** What an export is to look like. */
+/** The form of an export. */
 export interface Form {
   mediaType: 'application/json' | 'text/csv';
-  /** Also what is switched on and off during service. */
+  /** Also what is made unavailable and available during service. */
   withAvailability: boolean;
 }
 

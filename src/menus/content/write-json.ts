@@ -5,7 +5,7 @@ import type { MenuContent } from './document.ts';
 
 declare global {
   interface JSON {
-    /** What `stringify` writes as it stands (ECMAScript, JSON.parse source text access). */
+    /** Text that `stringify` writes unchanged (ECMAScript, JSON.parse source text access). */
     rawJSON(text: string): number;
   }
 }

@@ -26,20 +26,21 @@ export interface Target extends Written, Switching {
 export type Rows = Target & { /** JSON. */ rows: string };
 type Ids = Target & { ids: number[] };
 
-/** What becomes of columns in place of what the document says. */
+/** Expressions for columns whose values are not taken from the rows. */
 type Assign = (p: Param<Rows>) => Record<string, RawBuilder<unknown>>;
 
-/** A kind of record, with the columns that rows have of it. */
+/** A kind of record, with the columns that the rows have. */
 export interface RowKind<T> {
   kind: RecordKind<never, T>;
   /** With their SQL types. */
   columns: Record<string, string>;
-  /** What leads to a new record, beside the account. */
+  /** The columns, besides the account, that place a new record. */
   within: readonly ('location_id' | 'menu_id')[];
-  /** The menus that each change touches; the one that is written is marked by one statement for all of them. */
+  /** The menus that each change touches; the menu of the import itself is marked by one statement for all changes. */
   touch: TouchOptions;
 }
 
+/** A statement, prepared under this name, that deletes the records with the given ids, with their events. */
 export function removal<T>(name: string, { kind, touch }: RowKind<T>): Statement<Ids, object> {
   return write(
     name,
@@ -54,6 +55,7 @@ export function removal<T>(name: string, { kind, touch }: RowKind<T>): Statement
 
 export type Inserted = { id: number; external_id: string | null };
 
+/** A statement, prepared under this name, that inserts the given rows, with their events. */
 export function insertion<T>(
   name: string,
   { kind, columns, within, touch }: RowKind<T>,
@@ -83,6 +85,7 @@ export function insertion<T>(
   return onConstraint(insert, kind.constraints);
 }
 
+/** A statement, prepared under this name, that updates the records in the given rows, with their events. */
 export function updating<T>(
   name: string,
   { kind, columns, within, touch }: RowKind<T>,
@@ -95,7 +98,7 @@ export function updating<T>(
     ...Object.fromEntries(Object.keys(columns).map((column) => [column, sql.ref(`wanted.${column}`)])),
     ...assign(p),
   });
-  // Of a location it is not asked: that has the planner take its modifiers for few, and compare each with each row.
+  // Without a condition on the location: with it, the planner expects few modifiers and compares each with every row.
   const inMenu = (p: Param<Rows>) =>
     within.includes('menu_id') ? sql` and ${table}.menu_id = ${p('menu_id', 'bigint')}` : sql``;
   const update = write(

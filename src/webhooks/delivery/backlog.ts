@@ -9,10 +9,11 @@ import { ownerObjection } from './owner.ts';
 const most = 10_000;
 
 /**
- * What is on its way to enabled endpoints. However much waits, a bounded number of rows is looked at: counts end at
- * 10,000, what is held is counted among the first 10,000 unfinished deliveries, and the oldest is looked for among
- * those of each endpoint that have been due longest. Endpoints at which nothing is due cost nothing: what is due is
- * counted at those that claims look at, and how long the others wait is noted (due-endpoints.ts).
+ * What is on its way to enabled endpoints. However much is waiting, a bounded number of rows is read: counts stop at
+ * 10,000, `held` is counted among the first 10,000 unfinished deliveries, and the oldest is searched among those of
+ * each endpoint that have been due longest. Endpoints at which nothing is due cost nothing: due deliveries are
+ * counted only at endpoints that claims look at, and how long the others have been waiting is stored
+ * (due-endpoints.ts).
  * @throws when it takes more than a second.
  */
 export function readBacklog(database: Database): Promise<Backlog> {

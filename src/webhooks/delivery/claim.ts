@@ -1,7 +1,7 @@
 /**
- * What is due, leased to the process that attempts it. All times are the database's, so the clocks of the processes
- * do not matter. The end of the lease is also its token: once it has passed, another process may claim the delivery,
- * which sets another end, and a result that comes with the old one changes nothing.
+ * Leases due deliveries to the process that attempts them. All times are the database's, so the clocks of the
+ * processes do not matter. The end of the lease is also its token: after it, another process may claim the delivery,
+ * which sets another end, and a result that arrives with the old one changes nothing.
  */
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
@@ -37,16 +37,16 @@ export interface Claim {
 export interface ClaimLimits {
   /** Deliveries to claim, over all endpoints. */
   limit: number;
-  /** Attempts at one endpoint that this process may have under way. */
+  /** How many attempts at one endpoint this process may have in progress. */
   perEndpoint: number;
-  /** Attempts under way in this process, by webhook. */
+  /** Attempts in progress in this process, by webhook. */
   busy: ReadonlyMap<number, number>;
   leaseMs: number;
 }
 
 /**
- * Claims due deliveries, of each endpoint those that have waited longest. Endpoints come in random order and each
- * gives at most its free places, so that none is always behind another when the limit cuts.
+ * Claims due deliveries, for each endpoint those that have waited longest. Endpoints come in random order and each
+ * gets at most its free slots, so that the limit does not always cut off the same ones.
  */
 export async function claimDue(
   database: Database,
@@ -126,8 +126,8 @@ const lease = statement(
 type EventPart = Pick<Claim, 'event_id' | 'payload' | 'is_permitted'>;
 
 /**
- * In a statement of its own, which knows the ids: only partitions between the first and the last of them are opened.
- * What has no event any more is left out, and expires.
+ * A separate statement, which knows the ids: it opens only the partitions between the first and the last of them. A
+ * delivery whose event is gone is left out, and expires.
  */
 async function withEvents(database: Database, leased: (Leased & { event_uuid: string })[]): Promise<Claim[]> {
   const events = await selectEvents(database, {

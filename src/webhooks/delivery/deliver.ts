@@ -20,12 +20,12 @@ export interface AttemptResult {
   ok: boolean;
   /** The HTTP status, or null when no response began. */
   status: number | null;
-  /** What went wrong beside the status, in words that name no host or address. */
+  /** What failed apart from the status, in words that name no host or address. */
   error: string | null;
   durationMs: number;
   /** The first kilobyte of the response body as text without NUL; null when it was empty. */
   responseExcerpt: string | null;
-  /** What a 429 or 503 asked for. */
+  /** The delay that a 429 or 503 asked for. */
   retryAfterMs?: number;
   /** The receiver wants no more of this (410). */
   gone: boolean;
@@ -35,9 +35,9 @@ export interface AttemptResult {
 export type Send = (attempt: Attempt) => Promise<AttemptResult>;
 
 /**
- * A function that signs an attempt, posts it, and always gives a result: it never throws, and never takes
- * longer than `timeoutMs` from connecting to the last byte of the response, whatever the receiver does. Redirects
- * are not followed. Past `maxResponseBytes` the response is cut off and counts by its status.
+ * Returns a function that signs an attempt, posts it, and always returns a result: it never throws, and never takes
+ * longer than `timeoutMs` from connecting to the last byte of the response, whatever the receiver does. Redirects are
+ * not followed. A response longer than `maxResponseBytes` is cut off and counts by its status.
  *
  * Source: Standard Webhooks 1.0.0, "Webhook headers" and "Delivery success and failure".
  */
@@ -163,7 +163,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 }
 
-/** The decoder holds back a character whose last bytes were cut off, and replaces what is not UTF-8. */
+/** The decoder drops a character whose last bytes were cut off, and replaces what is not UTF-8. */
 function asText(chunks: readonly Buffer[]): string | null {
   if (chunks.length === 0) return null;
   return new StringDecoder('utf8').write(Buffer.concat(chunks)).replaceAll('\0', '');

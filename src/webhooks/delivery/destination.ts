@@ -5,18 +5,18 @@ import { Agent, buildConnector, type Dispatcher } from 'undici';
 import { createNames, type Lookup, UnresolvedHost } from './names.ts';
 
 /*
- * Where a webhook may go. Who registers a URL chooses what this server connects to, so the decision is made on
- * addresses, and at the moment of connecting: the socket goes to the very address that was looked at, and a name
- * server that gives something else a second later changes nothing. A kept-alive connection was judged when it
- * was opened. `check` asks the same question early, only to tell the caller; nothing rests on it.
+ * Where a webhook may go. Whoever registers a URL chooses what this server connects to, so the decision is based on
+ * addresses, at the moment of connecting: the socket connects to the very address that was checked, and a name server
+ * that returns another one a second later changes nothing. A kept-alive connection was checked when it was opened.
+ * `check` asks the same question early, but only to inform the caller; security does not depend on it.
  *
- * https reaches public addresses and the allowed networks, plain http the allowed networks alone. A name with both
- * kinds of address is reached through the good ones.
+ * https may go to public addresses and the allowed networks, plain http only to the allowed networks. If a name has
+ * both permitted and forbidden addresses, only the permitted ones are used.
  */
 export interface Destination {
   /**
-   * What is wrong with `url` as an endpoint, or null. A name that does not resolve now is not an error, and neither is one
-   * that is not looked up.
+   * Why `url` cannot be an endpoint, or null. A name that does not resolve at the moment is not an error, nor is one that
+   * is not looked up.
    */
   check(url: string, options?: { looksUp: boolean }): Promise<AddressError | null>;
   /** Connects to permitted addresses only; fails with BlockedAddress or UnresolvedHost before any packet is sent. */
@@ -35,7 +35,7 @@ export interface AddressError {
   message: string;
 }
 
-/** No address of the host may be connected to. Says nothing about the host or the addresses. */
+/** No address of the host may be connected to. The message reveals nothing about the host or its addresses. */
 export class BlockedAddress extends Error {}
 
 /**
@@ -50,7 +50,7 @@ export function createDestination(options: {
   const allowed: Permit = (address) => ipaddr.subnetMatch(address, networks) === 'allowed';
   const allowedOrPublic: Permit = (address) => allowed(address) || isPublic(address);
 
-  // Nobody reaches the private addresses of local names without an allowed network.
+  // Local names have private addresses, which cannot be reached without an allowed network.
   const names = createNames({ local: networks.allowed.length > 0 });
   const resolve = options.lookup ?? names.lookup;
   const plain = guarded(allowed, resolve);
@@ -58,7 +58,7 @@ export function createDestination(options: {
   const agent = new Agent({
     connect: (target, callback) => (target.protocol === 'https:' ? secure : plain)(target, callback),
     allowH2: false,
-    // No bound of its own: many endpoints may share a host, and one that hangs must not use up what they share.
+    // No limit for each host: many endpoints may share one, and a hanging endpoint must not use up what they share.
     connections: null,
     // The sender has one clock for the whole attempt.
     headersTimeout: 0,
@@ -137,7 +137,8 @@ function guarded(permit: Permit, resolve: Lookup): buildConnector.connector {
     lookup,
     allowH2: false,
     timeout: connectMs,
-    // Asks `lookup` for all addresses, and tries each; Node's default of 250 ms gives up on distant ones too early.
+    // Requests all addresses from `lookup`, and tries each; Node's default of 250 ms gives up on distant ones too
+    // early.
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: 2_000,
   });

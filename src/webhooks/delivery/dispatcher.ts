@@ -1,13 +1,13 @@
 /**
- * Attempts what is due. Two pollers share the work: one claims and starts attempts, without waiting for them; the
- * other writes results back in batches. No transaction is open while a request is under way.
+ * Attempts due deliveries. Two pollers share the work: one claims deliveries and starts attempts, without waiting for
+ * them; the other writes results in batches. No transaction is open during a request.
  *
- * A crash between claim and result leaves a lease that runs out; the delivery is then attempted again with the same
- * id and bytes, by this process or another: at least once.
+ * A crash between claim and result leaves a lease that expires; the delivery is then attempted again with the same id
+ * and bytes, by this process or another: at least once.
  *
- * Places are shared by a dynamic threshold (Choudhury and Hahne, 1998): no endpoint holds more than an eighth of
- * what is free at the moment. So a few that hang leave most places to the others, without any of them being known to
- * hang; the circuit breaker (endpoint-health.ts) then takes them down to one.
+ * Slots are shared by a dynamic threshold (Choudhury and Hahne, 1998): no endpoint holds more than an eighth of the
+ * free ones. So a few hanging endpoints leave most slots to the others, without anybody knowing that they hang; the
+ * circuit breaker (endpoint-health.ts) then reduces them to one slot.
  */
 import type { FastifyBaseLogger } from 'fastify';
 import type { Database } from '../../db/database.ts';
@@ -21,7 +21,9 @@ import { nextDelayMs } from './retry-schedule.ts';
 export interface Dispatcher {
   /** New deliveries may be due. */
   nudge(): void;
-  /** Ends the attempts under way and writes their results; those that take too long are left to their leases. */
+  /**
+   * Waits for the attempts in progress and writes their results; those that take too long are left to their leases.
+   */
   stop(): Promise<void>;
 }
 
@@ -36,16 +38,17 @@ export interface DispatcherOptions {
   observe?: (outcome: Outcome) => void;
   /** Awaited before deliveries of these accounts are sent. */
   beforeSending?: (accountIds: number[]) => Promise<void>;
-  /** Attempts under way in this process, and at one endpoint, at most. */
+  /** Maximum number of attempts in progress in this process, and at one endpoint. */
   concurrency?: number;
   perEndpoint?: number;
-  /** Twice what an attempt can take, so that a lease runs out only when its holder is gone. */
+  /** Twice as long as an attempt can take, so that a lease expires only if its holder is gone. */
   leaseMs?: number;
   idleMs?: number;
 }
 
 const stopPatienceMs = 5_000;
 
+/** Starts to attempt due deliveries in this process, until it is stopped. */
 export function startDispatcher(options: DispatcherOptions): Dispatcher {
   const { database, send, seal, log, retryDelay = nextDelayMs, observe = () => {}, beforeSending } = options;
   const { concurrency = 1024, perEndpoint = 64, leaseMs = 30_000, idleMs = 200 } = options;
@@ -64,7 +67,7 @@ export function startDispatcher(options: DispatcherOptions): Dispatcher {
     const share = Math.max(1, Math.min(perEndpoint, Math.floor(places / 8)));
     const claimed = await claimDue(database, { limit: places, perEndpoint: share, busy, leaseMs });
     if (claimed.length > 0) await beforeSending?.([...new Set(claimed.map(({ account_id }) => account_id))]);
-    // A process that was suspended meanwhile must not send what another may have claimed since.
+    // A process that was suspended meanwhile must not send what another one may have claimed since.
     if (performance.now() - asked > leaseMs / 2) return false;
     for (const claim of claimed) {
       take(claim.webhook_id);

@@ -1,17 +1,20 @@
 /**
- * When to look at which endpoint. A claim asks the table `endpoint_due` for the endpoints at which something may be
- * attempted now, so those that wait for a retry, are disabled, asked for quiet or have an open circuit cost it nothing.
+ * When to look at which endpoint. A claim reads from the table `endpoint_due` at which endpoints something may be
+ * attempted now. So endpoints that wait for a retry, are disabled, asked for a pause or have an open circuit cost it
+ * nothing.
  *
- * - `look_at`: nothing may be attempted before. Whoever makes something due only sets it to the present. Those who find
- *   out when there really is something to do are the watchers, about a second later: they put an endpoint off until its
- *   next retry, probe or end of a lease, or for good, and give one that still is due the present once more.
- * - `oldest_at`: no pending delivery is due before, so claims begin there. While a snapshot is open for long, as a dump
- *   does, the index entries of deliveries that have ended stay; but they lie before.
- * - `waiting_since`: when the oldest of what waits was queued, for the metrics. Watchers note it whenever they look.
+ * - `look_at`: nothing may be attempted earlier. Whoever makes something due just sets it to the present. Watchers
+ *   find out about a second later when there really is something to do: they defer the endpoint until its next retry,
+ *   probe or end of a lease, or indefinitely, or set an endpoint that is still due to the present again.
+ * - `oldest_at`: no pending delivery is due earlier, so claims begin there. While a snapshot is open for long, as
+ *   during a dump, the index entries of finished deliveries remain; but they come before this time.
+ * - `waiting_since`: when the oldest waiting delivery was queued, for the metrics. Watchers write it whenever they
+ *   look.
  *
- * The first two are bounds. Who makes something due holds the lock on the endpoint (ordering.ts) and so does a watcher, who looks
- * in a later statement; or writes a row in any case, and a watcher that has not seen it leaves the row alone. What a
- * process of an older version queues is found by the watchers, who go through all endpoints slowly.
+ * The first two are bounds. Whoever makes something due either holds the lock on the endpoint (ordering.ts), as does
+ * a watcher, who looks in a later statement; or writes a row in any case, and a watcher that has not seen it leaves
+ * the row alone. Deliveries queued by a process of an older version are found by the watchers, who slowly go through
+ * all endpoints.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
@@ -34,8 +37,8 @@ const mostUnderWay = 10_000;
 const longestDue = 10;
 
 /**
- * Tells claims that something is due at these endpoints; they must be locked, and what is due written before.
- * @param since the earliest `next_attempt_at` of it, when it lies in the past.
+ * Tells claims that something is due at these endpoints; they must be locked, and the due deliveries written before.
+ * @param since the earliest `next_attempt_at` among them, if it is in the past.
  */
 export async function noteDue(
   transaction: Database,
@@ -60,7 +63,10 @@ const note = statement('webhooks.due.note', (p: Param<{ webhook_ids: number[]; s
 });
 
 export interface Watch {
-  /** Puts off what is not due any more, and looks through some more endpoints. Says whether there is more of it. */
+  /**
+   * Defers endpoints at which nothing is due any more, and checks some more endpoints.
+   * @returns whether there is more to do.
+   */
   next(): Promise<boolean>;
 }
 
@@ -86,7 +92,7 @@ export function watchDue(database: Database): Watch {
   };
 }
 
-/** How far back to look for what is due: since the last time that nothing was left, and then some. */
+/** How far back to look for due endpoints: to the last time that nothing was left, with a margin. */
 function secondsSince(settledAt: number, now: number): number {
   return Math.min(60 + (now - settledAt) / 1_000, 1e9);
 }
@@ -114,7 +120,7 @@ function idsOf(rows: { webhook_id: number }[]): number[] {
   return rows.map(({ webhook_id }) => webhook_id);
 }
 
-/** Skips what others hold: they are about to make something due. */
+/** Skips endpoints that others have locked: they are about to make something due. */
 async function underLock(
   database: Database,
   webhook_ids: number[],
@@ -138,9 +144,9 @@ const lock = statement('webhooks.due.lock', (p: Param<{ webhook_ids: number[] }>
 );
 
 /**
- * What the deliveries themselves say. An endpoint that has something due to which only leases are in the way is looked
- * at when the first of them ends, should its holder be gone. Each lateral has a limit, or the planner reads whole tables
- * where its statistics are old.
+ * The values according to the deliveries themselves. If all due deliveries of an endpoint are leased, it is looked at
+ * when the first lease ends, in case its holder is gone. Each lateral has a limit, or the planner reads whole tables
+ * when its statistics are old.
  * @param begin where to begin in the order of due times.
  */
 function lookedAt(p: Param<{ webhook_ids: number[] }>, begin: RawBuilder<unknown>) {
@@ -193,7 +199,7 @@ const settle = statement(
       and endpoint_due.oldest_at is not distinct from found.oldest_at`,
 );
 
-/** What is noted too late, or not at all. */
+/** Endpoints whose `look_at` was set too late, or not at all. */
 const repair = statement(
   'webhooks.due.repair',
   (p: Param<{ webhook_ids: number[] }>) => sql<object>`

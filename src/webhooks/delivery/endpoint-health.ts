@@ -1,15 +1,15 @@
 /**
- * How an endpoint is doing, kept in its row so that all processes know and none has to be told.
+ * How an endpoint is doing, stored in its row so that all processes know without being told.
  *
- * Circuit breaker: after `tripAfter` failures in a row, whatever the records, the circuit is open. Each process then
- * makes one attempt at a time, and the next not before `probe_at`: a tenth of how long the endpoint has been failing,
- * between 5 seconds and 5 minutes. One success closes it. What waits is not attempted, so it uses up none of its
- * schedule and goes out in order once the endpoint is back; so does what was attempted meanwhile (recovery.ts).
+ * Circuit breaker: after `tripAfter` failures in a row, of whatever records, the circuit opens. Each process then
+ * makes one attempt at a time, and the next not before `probe_at`: a tenth of the time for which the endpoint has
+ * been failing, between 5 seconds and 5 minutes. One success closes it. Deliveries that wait are not attempted, so
+ * they lose none of their attempts and go out in order once the endpoint is back; so do those that were attempted
+ * meanwhile (recovery.ts).
  *
- * Retry-After on a 429 or 503 holds for the endpoint: nothing is attempted there before.
- *
- * An endpoint that responds 410, or that fails for five days with nothing getting through, is disabled. A time without
- * attempts that is longer than the schedule ever waits does not count.
+ * Retry-After on a 429 or 503 applies to the endpoint: nothing is attempted there earlier. An endpoint that responds
+ * 410, or that fails for five days without a success, is disabled. Periods without attempts that are longer than any
+ * scheduled wait do not count.
  */
 
 import { type RawBuilder, sql } from 'kysely';
@@ -18,7 +18,7 @@ import { type Param, statement } from '../../db/statement.ts';
 import { newStamp, type Stamped } from '../../http/conditional.ts';
 import { longestDelayMs } from './retry-schedule.ts';
 
-/** What a batch of results says of one endpoint. */
+/** Summary of a batch of results for one endpoint. */
 export interface Impression {
   webhook_id: number;
   failures: number;
@@ -26,7 +26,7 @@ export interface Impression {
   reached: boolean;
   /** It responded 410. */
   gone: boolean;
-  /** What it asked for with Retry-After, up to a day; null: nothing. */
+  /** The delay it asked for with Retry-After, up to a day; null: none. */
   quietMs: number | null;
 }
 
@@ -37,14 +37,14 @@ const failingDays = 5;
 /** Longer than any scheduled wait, so nothing was attempted meanwhile. */
 const idleMs = 1.25 * longestDelayMs;
 
-/** How many attempts one process may have under way at a row of `webhook`; `most` while it is healthy. */
+/** How many attempts one process may have in progress for a row of `webhook`; `most` while it is healthy. */
 export function allowedAttempts(most: RawBuilder<number>): RawBuilder<number> {
   return sql`case when webhook.quiet_until > now() then 0
     when webhook.consecutive_failures < ${sql.lit(tripAfter)} then ${most}
     when webhook.probe_at <= now() then 1 else 0 end`;
 }
 
-/** What an endpoint starts with, and again when it is enabled by hand. */
+/** The state of a new endpoint, and of one that is enabled by hand. */
 export const goodHealth = {
   failing_since: null,
   consecutive_failures: 0,
@@ -54,7 +54,7 @@ export const goodHealth = {
   disabled_at: null,
 } as const;
 
-/** Notes what the results say; the endpoints must be locked. Writes nothing about one that was and is healthy. */
+/** Applies the results; the endpoints must be locked. Writes nothing for one that was healthy and still is. */
 export async function noteHealth(transaction: Database, impressions: Impression[]): Promise<void> {
   await note(transaction, {
     webhook_ids: impressions.map(({ webhook_id }) => webhook_id),

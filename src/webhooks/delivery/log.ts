@@ -66,5 +66,7 @@ export function enterLog(entry: {
     from ended`;
 }
 
-/** SQL for whether deliveries go to the log; before that, processes of the release before look for them in the queue. */
+/**
+ * SQL for whether deliveries go to the log; until then, processes of the previous release look for them in the queue.
+ */
 export const isLogging = sql<boolean>`(select starts_at <= now() from delivery_log_start)`;

@@ -1,15 +1,15 @@
 /**
- * Addresses of receivers' names, without getaddrinfo: that occupies one of the few threads of this process until a
- * name server responds, so a tenant whose server is slow would hold up every endpoint, and the look-up of the database.
- * Questions to name servers wait on sockets alone; they are bounded in number and in time, and who asks for a name that
- * is being asked for shares its response.
+ * Resolves the names of receivers without getaddrinfo. That would occupy one of the few threads of this process until
+ * a name server responds, so one client's slow name server would delay every endpoint, and the look-up of the
+ * database. Queries to name servers wait on sockets only; their number and duration are limited, and callers that ask
+ * for the same name at the same time share a response.
  */
 import type { LookupAddress } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 
-/** Gives all addresses of a host; rejects when there are none. */
+/** Returns all addresses of a host; rejects when there are none. */
 export type Lookup = (hostname: string) => Promise<readonly LookupAddress[]>;
 
 /** The host has no address at present. */
@@ -17,7 +17,7 @@ export class UnresolvedHost extends Error {}
 
 export interface Names {
   lookup: Lookup;
-  /** Ends the questions that are under way. */
+  /** Ends the queries in progress. */
   close(): void;
 }
 

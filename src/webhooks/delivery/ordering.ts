@@ -1,12 +1,12 @@
 /**
- * Deliveries of one record to one endpoint have an ordering key in common and go out one after the other. Only the
- * head of a key is `pending`; the rest is `held`, so that claiming never wades through a backlog, and a failing event
- * holds back its own record only.
+ * Deliveries of one record to one endpoint share an ordering key and are sent one after the other. Only the first of
+ * a key, its head, is `pending`; the rest is `held`, so that claiming never has to search a backlog, and a failing
+ * event delays only its own record.
  *
- * Invariant: a key with an unfinished delivery has a pending one. Who adds to a key (the relay, a replay) and who
- * ends a head decide by what they see of each other. So both lock the endpoint's row, in the order of ids, hold it
- * until they commit, and look at the key in a later statement, whose snapshot shows what the other committed.
- * Endpoints are locked before deliveries, so that nobody waits in a circle.
+ * Invariant: a key with an unfinished delivery has a pending one. Whoever adds to a key (the relay, a replay) and
+ * whoever ends a head depend on what they see of each other. So both lock the endpoint's row, in the order of ids,
+ * hold it until they commit, and read the key in a later statement, whose snapshot shows what the other has
+ * committed. Endpoints are locked before deliveries, so that there are no deadlocks.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
@@ -97,8 +97,8 @@ interface Ended {
 }
 
 /**
- * The first behind the head that has ended, or what was queued once more before it. To begin at the head spares a walk
- * over all that have ended since the oldest open snapshot.
+ * The first after the head that has ended, or what was queued again before it. Starting at the head avoids reading
+ * all deliveries that have ended since the oldest open snapshot.
  */
 const promote = statement(
   'webhooks.promoteHeads',

@@ -1,11 +1,12 @@
 /**
- * Where the outbox begins. What is relayed leaves it; but while a snapshot is open for long, as a dump does, the dead
- * rows and their index entries stay, and each look for the first event would walk over all of them. So a relay remembers
- * a sequence before which no event can be or become visible, and begins there.
+ * Where the outbox begins. Relayed events leave it; but while a snapshot is open for long, as during a dump, the dead
+ * rows and their index entries remain, and each search for the first event would read all of them. So a relay
+ * remembers a sequence before which no event can be or become visible, and begins there.
  *
- * Sequences are drawn in another order than they are committed in. Of those drawn by a moment all are decided once every
- * transaction is over that had begun to write by then: a write has its transaction id before it draws one. Ids mean
- * something on one server only, so this is remembered in the process, and forgotten when the server may be another.
+ * Sequences are drawn in another order than they are committed in. All those drawn by some time are decided once
+ * every transaction that had begun to write by then is over: a write has its transaction id before it draws one.
+ * These ids have a meaning on one server only, so they are remembered in the process, and forgotten when the server
+ * may be another one.
  */
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
@@ -16,15 +17,18 @@ export interface OutboxStart {
   from: number;
   /** Looks whether the relay should begin a transaction. */
   anyWaiting(database: Database): Promise<boolean>;
-  /** What the relay's transaction is told of itself and its server when it begins. */
+  /** Receives the transaction id and the server of the relay's transaction when it begins. */
   entered(transaction: { xid: string; server: string | null }): void;
   /** Begins at the beginning: the server may have been replaced by one that knows less. */
   forget(): void;
 }
 
-/** A full look now and then costs little and heals what nobody has thought of. */
+/** A full search now and then costs little and repairs unforeseen errors. */
 const forgetAfterMs = 60_000;
 
+/**
+ * Remembers, for one relay, where in the outbox waiting events can begin, so that it need not read what is gone.
+ */
 export function rememberOutboxStart(): OutboxStart {
   let begunAt = performance.now();
   let server: string | null | undefined;
@@ -46,7 +50,7 @@ export function rememberOutboxStart(): OutboxStart {
         drawn = undefined;
       }
       drawn ??= { last };
-      // Once more after the last event, so that the next look begins behind it.
+      // Once more after the last event, so that the next search begins behind it.
       return first !== null || (start.from <= last && drawn.before === undefined);
     },
     entered(transaction) {
@@ -66,7 +70,7 @@ export function rememberOutboxStart(): OutboxStart {
 interface Seen {
   first: number | null;
   last: number;
-  /** Transactions before it are over, and what they committed is seen. */
+  /** Transactions before it are over, and what they committed is visible. */
   oldest: string;
 }
 

@@ -37,7 +37,10 @@ export async function recordOutcomes(database: Database, outcomes: Outcome[]): P
   });
 }
 
-/** Gives those whose lease was still theirs. A batch may hold two of one delivery, when the first waited too long. */
+/**
+ * Returns those whose lease was still valid. A batch may contain two results of one delivery, if the first waited too
+ * long.
+ */
 async function writeOutcomes(transaction: Database, outcomes: Outcome[]): Promise<Outcome[]> {
   const rows = await record(transaction, columnsOf(outcomes));
   const places = new Set(rows.map(({ place }) => place));
@@ -63,9 +66,9 @@ function columnsOf(outcomes: Outcome[]) {
 }
 
 /**
- * Only what is pending has a lease. That the state is not named keeps the planner from the indexes on pending deliveries:
- * where its statistics know of none, it would read one of them whole, with all that have ended. The ids are named twice
- * for the same reason: a join alone may read the primary key from its beginning.
+ * Only pending deliveries have a lease. The state is left out to keep the planner from the indexes on pending
+ * deliveries: if its statistics know of none, it would read a whole index, with all that have ended. The ids are
+ * given twice for the same reason: a join alone may read the primary key from its beginning.
  */
 const record = statement('webhooks.recordOutcomes', (p: Param<ReturnType<typeof columnsOf>>) => {
   const isOurs = sql`delivery.delivery_id = outcome.delivery_id and delivery.account_id = outcome.account_id

@@ -1,6 +1,6 @@
 /**
- * A webhook belongs to the client that registered it, and sends what that client may read at the moment. It is looked
- * up where something is queued, sent or shown, so that a change of the client holds at once.
+ * A webhook belongs to the client that registered it, and sends what that client may read at the time. This is
+ * checked whenever something is queued, sent or shown, so that a change of the client takes effect at once.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { components } from '../../../generated/api.ts';

@@ -1,12 +1,12 @@
 /**
  * Queues past events once more, batch by batch; the dispatcher then sends them like any others.
  *
- * A replay is a row with a position. A batch and its new position are one transaction, so a crash repeats nothing
- * and skips nothing, and of two processes at the same batch one finds the position moved and gives up.
+ * A replay is a row with a position. A batch and its new position are one transaction, so a crash repeats nothing and
+ * skips nothing. If two processes try the same batch, one of them finds that the position has moved and gives up.
  *
- * Order: the deliveries of an ordering key go by the positions of events, so a replayed one waits behind what is under
- * way and before what is held. An event that is held anyway is not queued again; one that is under way is, or the
- * older ones now queued behind it would be the receiver's last word.
+ * Order: the deliveries of an ordering key follow the positions of events, so a replayed one comes after the delivery
+ * in progress and before those that are held. An event that is already held is not queued again. One that is in
+ * progress is queued again; otherwise the older ones now queued after it would be the last that the receiver gets.
  */
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
@@ -19,7 +19,7 @@ import { lockEndpoints, planInOrder, queueDeliveries } from './ordering.ts';
 const batchSize = 1000;
 
 /**
- * Goes one batch further with each replay.
+ * Queues one more batch of each replay.
  * @returns whether there may be more to queue.
  */
 export async function queueReplays(database: Database): Promise<boolean> {
@@ -59,7 +59,7 @@ async function queueBatch(transaction: Database, replay: Progress): Promise<void
   await countQueued(transaction, { ...replay, queued: batch?.queued ?? 0 });
 }
 
-/** Locks them, so that retention does not take what is being queued. */
+/** Locks them, so that retention does not remove what is being queued. */
 async function nextEvents(
   transaction: Database,
   replay: Progress,

@@ -1,11 +1,11 @@
 /**
- * What failed at an endpoint waits for hours by its schedule. Once the endpoint is well again, as a closing circuit
- * shows or somebody says who enables it or moves it to another address, that is due at once, and goes out at the
- * endpoint's pace. Whoever learns of it only notes the moment in the endpoint's row; what waits becomes due here, in
- * batches, so neither a response nor a batch of results waits for half a million rows.
+ * Failed deliveries wait for hours, according to their schedule. Once the endpoint has recovered (its circuit closes,
+ * or somebody enables it or changes its address), they are due at once, and go out at the endpoint's pace. Whoever
+ * learns of the recovery only notes the time in the endpoint's row. The deliveries become due here, in batches, so
+ * neither a response nor a batch of results waits for half a million rows.
  *
- * The attempt comes early, so the schedule does not count it: an endpoint that is up for moments only must not use up
- * what is meant for three days.
+ * Such an attempt comes early, so it does not count against the schedule: an endpoint that is up only for moments
+ * must not use up the attempts that are meant for three days.
  */
 import { sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
@@ -25,7 +25,8 @@ export interface Recovery {
 
 /** Any number may work at the same time. */
 export function recoverEndpoints(database: Database): Recovery {
-  // Where each endpoint's last batch ended: what was hastened leaves dead entries before it, which are walked over once.
+  // Where each endpoint's last batch ended: deliveries made due leave dead index entries before it, which are read
+  // only once.
   let reached = new Map<string, Date>();
   return {
     async next() {
@@ -76,8 +77,9 @@ const selectRecovered = statement('webhooks.recovery.recovered', () =>
 );
 
 /**
- * Due since they were queued, so that the oldest go first. Skips what an attempt has put off since the recovery.
- * @param from the due time at which the batch before ended; null: there was none.
+ * Due since they were queued, so that the oldest go first. Skips those that an attempt has deferred since the
+ * recovery.
+ * @param from the due time at which the previous batch ended; null: there was none.
  */
 const hasten = statement(
   'webhooks.recovery.hasten',

@@ -2,16 +2,16 @@
  * Turns committed events into deliveries.
  *
  * A write inserts its event and puts it into the outbox, nothing else. The relay takes new events in bulk, gives them
- * their places in the feed, finds the webhooks that want them, and queues a delivery for each. It takes whatever is in
- * the outbox, never what lies behind a position: identity values become visible out of order. Within one record they
- * do not, since its row lock is held while they are drawn.
+ * their positions in the feed, finds the webhooks that subscribe to them, and queues a delivery for each. It takes
+ * whatever is in the outbox instead of reading from a position: identity values become visible out of order. Within
+ * one record they do not, since its row lock is held while they are drawn.
  *
  * Guarantee: each event is relayed exactly once, in one transaction, so a crash leaves it either queued or still to
- * relay. One relay works at a time (the row in `relay` is its lock): two at once could queue the events of a record
+ * be relayed. Only one relay works at a time (the row in `relay` is its lock): two could queue the events of a record
  * in the wrong order.
  *
- * Accounts take turns, so that one with a hundred thousand events delays another by no more than a batch or two. What a
- * batch costs depends on its events and on the endpoints that want them, not on those that do not.
+ * Accounts take turns, so that one with a hundred thousand events delays another by no more than a batch or two. The
+ * cost of a batch depends on its events and on the endpoints that subscribe to them, not on other endpoints.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../../db/database.ts';
@@ -86,8 +86,9 @@ function relayWaiting(
 }
 
 /**
- * The first events of each account that has any, in turns: the first of each, then the second of each. With more
- * accounts than events in a batch half of them are the oldest of all, so that nobody is passed over for ever.
+ * The first events of each account that has any, in turns: the first of each, then the second of each. If there are
+ * more accounts than events in a batch, half of the batch are the oldest of all, so that no account is skipped
+ * forever.
  */
 const selectWaiting = statement(
   'webhooks.relay.waiting',
@@ -129,8 +130,8 @@ const lockRelay = statement(
 );
 
 /**
- * Looks up each kind of event once: those of one type at one menu interest the same endpoints. For each of them by the
- * index of routes, whatever the planner makes of their number: hence `offset 0`.
+ * Looks up each kind of event once: those of one type at one menu go to the same endpoints. Each look-up uses the
+ * index of routes, whatever number the planner expects: hence `offset 0`.
  */
 async function endpointsWanting(
   transaction: Database,

@@ -1,10 +1,12 @@
 /**
- * Removes what is past its time. Events, the feed and the delivery log lose whole days at once, by dropping partitions;
- * what has waited in the queue for as long as events are kept expires: it ends as failed, and its endpoint says so. What
- * deleted webhooks leave in the queue goes in batches, and their log with its partitions.
+ * Removes what has expired. Events, the feed and the delivery log lose whole days at once, by dropping partitions.
+ * Deliveries that have waited in the queue for as long as events are kept expire: they end as failed, and their
+ * endpoint reports that. Queued deliveries of deleted webhooks are removed in batches, and their log with its
+ * partitions.
  *
- * One process sweeps at a time, by a lease. Dropping and creating partitions needs locks that a dump may hold for hours:
- * it gives up after a tenth of a second, so that nobody waits behind it, and the next pass tries again.
+ * Only one process does this at a time, thanks to a lease. Dropping and creating partitions needs locks that a dump
+ * may hold for hours: it gives up after a tenth of a second, so that nobody waits behind it, and the next pass tries
+ * again.
  */
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
@@ -16,7 +18,10 @@ import { attemptsAt, endedColumns, enterLog, isLogging } from './log.ts';
 import { lockEndpoints, type OrderingKey, promoteHeads } from './ordering.ts';
 
 export interface Sweep {
-  /** Goes one step further; says whether this pass goes on. */
+  /**
+   * Takes one step.
+   * @returns whether this pass continues.
+   */
   next(): Promise<boolean>;
 }
 
@@ -31,6 +36,7 @@ export interface SweepOptions {
   unhurried?: Database;
 }
 
+/** Creates a sweep that removes what has expired, one bounded step at a time. */
 export function createSweep(
   database: Database,
   { days, batch = 1000, holder = thisProcess, unhurried = database }: SweepOptions,
@@ -71,10 +77,10 @@ const lease = statement('webhooks.retention.lease', (p: Param<{ holder: string }
 );
 
 /**
- * Looks at as many endpoints as a batch has rows, and removes a batch of what the first deleted one has left.
- *
- * Ids in an array: of a limit that is a parameter the planner expects a tenth of the table.
- * @returns where to go on: at the same endpoint as long as something of it is removed; null at the end of the pass.
+ * Looks at as many endpoints as a batch has rows, and removes a batch of what the first deleted one has left. Ids in
+ * an array: for a limit that is a parameter the planner expects a tenth of the table.
+ * @returns where to continue: at the same endpoint as long as something of it is removed; null at the end of the
+ *   pass.
  */
 const removeOrphans = statement(
   'webhooks.retention.removeOrphans',
@@ -108,8 +114,9 @@ const removeOrphans = statement(
 );
 
 /**
- * Ends the deliveries that have waited longest for longer than events are kept; of the next of their records, those that
- * have not become due. One whose attempt is under way is left to the next pass.
+ * Ends the deliveries that have waited longer than events are kept, beginning with the oldest; of the deliveries that
+ * follow for their records, those that have not become due. One whose attempt is in progress is left to the next
+ * pass.
  * @returns how many were found.
  */
 async function expireBatch(database: Database, limits: { days: number; batch: number }): Promise<number> {

@@ -6,11 +6,9 @@
 export const retryDelaysSeconds: readonly number[] = [5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400];
 
 /**
- * Milliseconds to wait after the failed `attempt` (1 is the first) before the next one, or null when the schedule
- * is over. The delay is spread by ±20 %, so that deliveries which failed together do not return together.
- *
- * `retryAfterMs` is what the receiver asked for: a floor under the delay, up to 24 hours. `random` gives a number
- * in [0, 1).
+ * Milliseconds to wait after the failed `attempt` (1 is the first) before the next one, or null when the schedule has
+ * ended. The delay varies by ±20 %, so that deliveries which failed together do not return together. `retryAfterMs`
+ * is the receiver's Retry-After: a minimum for the delay, up to 24 hours. `random` returns a number in [0, 1).
  */
 export function nextDelayMs(
   attempt: number,
@@ -26,8 +24,8 @@ export function nextDelayMs(
 export const longestDelayMs = 86_400_000;
 
 /**
- * What a `Retry-After` header asks for, in milliseconds from `now`: whole seconds, or a date in any of the three
- * forms that HTTP has had, a past one being 0. Undefined when it is absent or malformed.
+ * The delay of a `Retry-After` header, in milliseconds from `now`: whole seconds, or a date in any of the three
+ * formats of HTTP, where a past one means 0. Undefined when it is absent or malformed.
  *
  * Source: RFC 9110, sections 10.2.3 (Retry-After) and 5.6.7 (dates).
  */
