@@ -6,7 +6,8 @@
  * two slots: one for a direct call, one for a shared statement. A call that finds nobody waiting and the direct slot
  * free runs at once, as if there were no sharing; so a call on its own pays nothing. A call that finds the direct
  * slot taken waits for the shared slot, which is free at once or as soon as the running shared statement has ended;
- * the next one then takes all waiting calls. There is no timer, and no call waits for others to arrive.
+ * the next one then takes all waiting calls. There is no timer, and no call waits for others to arrive. Reads, which no
+ * lock holds up, use the direct slot only while nothing is shared: one statement more would cost more than the wait.
  *
  * Why it is correct.
  * - A call is part of a statement that begins after the call arrived. So it sees whatever was committed before, and
@@ -114,8 +115,9 @@ class Queue<Call, Result> {
   }
 
   add(call: Call): Promise<Result> {
-    const { goesBeside = true } = this.#sharing;
-    if (goesBeside && !this.#hasAlone && this.#waiting.length === 0) return this.#goAlone(call);
+    const { goesBeside = true, isRead } = this.#sharing;
+    const isFree = !this.#hasAlone && this.#waiting.length === 0 && !(isRead && this.isSharing);
+    if (goesBeside && isFree) return this.#goAlone(call);
     return new Promise((resolve, reject) => {
       this.#waiting.push({ call, since: performance.now(), resolve, reject });
       if (!this.isSharing) void this.#goTogether();
