@@ -49,9 +49,9 @@ export async function dropPartitions(database: Database, days: number): Promise<
 }
 
 /**
- * Notes of each account the last event that its feed will no longer have, some accounts at a time, and then drops them:
- * to drop is for everybody to wait, which is no time to look through all accounts. What has been noted stays as it is:
- * nothing is added to a day that is long past, and that of an event which is not in the feed yet is no such day.
+ * Notes for each account the last event that its feed is about to lose, a few hundred accounts at a time, and then drops
+ * the days. The drop makes everybody wait, so it must not go through all accounts itself. The notes stay right until then:
+ * no event is added to a past day, and days with events that are not in the feed yet are left out.
  */
 async function dropEvents(database: Database, days: number): Promise<object[]> {
   const [past] = await selectPast(database, { days });

@@ -15,9 +15,11 @@ export const dayMs = 86_400_000;
 
 /** @param timeZone IANA name */
 export function clockOf(timeZone: string): Clock {
-  // Spellings of a name differ in case alone, so there are no more of them than zones.
+  // Names are accepted in any case; without it there are no more of them than zones.
   const name = timeZone.toLowerCase();
-  const clock = clocks.get(name) ?? createClock(timeZone);
+  const known = clocks.get(name);
+  if (known) return known;
+  const clock = createClock(timeZone);
   clocks.set(name, clock);
   return clock;
 }

@@ -68,10 +68,9 @@ export function returnsIn<V extends Reach>(name: string, scope: Scope<V>) {
     const byName = new Map(restoring.map((row) => [row.item_id ?? row.external_id, row]));
     const errors = new Map<number, FieldError>();
     const known = new Map<string, string | null>();
-    const returns: { item_id: number; moment: string }[] = [];
-    await inSlices(found, ({ item_id, external_id, timezone, levels, now }) => {
+    const planned = await inSlices(found, ({ item_id, external_id, timezone, levels, now }) => {
       const row = byName.get(item_id) ?? byName.get(external_id ?? undefined);
-      if (!row?.restore) return;
+      if (!row?.restore) return [];
       // Most items of a call have the same hours.
       const rules = `${row.restore} ${timezone} ${levels}`;
       const moment = known.has(rules)
@@ -79,9 +78,10 @@ export function returnsIn<V extends Reach>(name: string, scope: Scope<V>) {
         : returnOf(row.restore, { timezone, now, levels: JSON.parse(levels) });
       known.set(rules, moment);
       if (moment === null) errors.set(row.place, noOpening(`/items/${row.place}/restore`));
-      else returns.push({ item_id, moment });
+      return moment === null ? [] : [{ item_id, moment }];
     });
     if (errors.size > 0) throw parameterError([...errors.values()]);
+    const returns = planned.flat();
     return {
       returned_ids: returns.map(({ item_id }) => item_id),
       returned_untils: returns.map(({ moment }) => moment),
