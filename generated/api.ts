@@ -771,6 +771,9 @@ export interface paths {
          *     you send `availability=true`. Publishing a menu therefore does not undo what a kitchen has switched off in the
          *     meantime.
          *
+         *     A client can have 16 exports in progress at a time, of which two are performed and the others wait; another one
+         *     returns 429.
+         *
          *     The `ETag` changes when anything in the menu changes; importMenu accepts it in `If-Match`. Safe to repeat. With
          *     `If-None-Match`, an unchanged menu returns 304 without a body.
          */
@@ -5560,8 +5563,8 @@ export interface components {
         AvailabilityNotModified: {
             headers: {
                 /**
-                 * @description How many seconds a client may use its copy without asking again. They end at `next_change_at`, and there are 60 at most, as an item can be switched at any time.
-                 * @example private, max-age=60
+                 * @description How many seconds a client may use its copy without asking again. They end at `next_change_at`, and there are 10 at most, since an item can be switched at any time.
+                 * @example private, max-age=10
                  */
                 "Cache-Control": string;
                 /**
@@ -6052,7 +6055,7 @@ export interface components {
             };
             content?: never;
         };
-        /** @description The quota is used up, the client has used too many Idempotency-Keys, or it has too many calls of this operation in progress. Wait as long as `Retry-After` says, then retry. Nothing was changed. */
+        /** @description The quota is used up, the client has used too many Idempotency-Keys, or it has too many calls in progress, of this operation or in all. Wait as long as `Retry-After` says, then retry. Nothing was changed. */
         TooManyRequests: {
             headers: {
                 /**
@@ -6403,8 +6406,8 @@ export interface components {
     requestBodies: never;
     headers: {
         /**
-         * @description How many seconds a client may use its copy without asking again. They end at `next_change_at`, and there are 60 at most, as an item can be switched at any time.
-         * @example private, max-age=60
+         * @description How many seconds a client may use its copy without asking again. They end at `next_change_at`, and there are 10 at most, since an item can be switched at any time.
+         * @example private, max-age=10
          */
         AvailabilityCacheControl: string;
         /**
@@ -8580,8 +8583,8 @@ export interface operations {
             200: {
                 headers: {
                     /**
-                     * @description How many seconds a client may use its copy without asking again. They end at `next_change_at`, and there are 60 at most, as an item can be switched at any time.
-                     * @example private, max-age=60
+                     * @description How many seconds a client may use its copy without asking again. They end at `next_change_at`, and there are 10 at most, since an item can be switched at any time.
+                     * @example private, max-age=10
                      */
                     "Cache-Control": string;
                     /**

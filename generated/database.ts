@@ -37,6 +37,12 @@ export interface AccountFeed {
   removed_position: number | null;
 }
 
+export interface AccountMove {
+  account_id: number;
+  since: Generated<Timestamp>;
+  state: string;
+}
+
 export interface Attempt {
   account_id: number;
   delivery_id: number;
@@ -62,6 +68,11 @@ export interface Category {
   stamp: Generated<number>;
   updated_at: Generated<Timestamp>;
   version: Generated<number>;
+}
+
+export interface Cell {
+  number: Generated<number>;
+  singleton: Generated<boolean>;
 }
 
 export interface Client {
@@ -371,8 +382,10 @@ export interface WebhookSecret {
 export interface DB {
   account: Account;
   account_feed: AccountFeed;
+  account_move: AccountMove;
   attempt: Attempt;
   category: Category;
+  cell: Cell;
   client: Client;
   delivery: Delivery;
   delivery_log: DeliveryLog;

@@ -9,6 +9,14 @@ select
   "scopes",
   "location_ids",
   "token_generation",
+  exists (
+    select
+    from
+      account_move
+    where
+      account_move.account_id = "client"."account_id"
+      and state <> 'leaving'
+  ) as "is_away",
   secret_hash || array(
     select
       retired.secret_hash
@@ -80,7 +88,15 @@ select
   "client_id",
   "scopes",
   "location_ids",
-  "token_generation"
+  "token_generation",
+  exists (
+    select
+    from
+      account_move
+    where
+      account_move.account_id = "client"."account_id"
+      and state <> 'leaving'
+  ) as "is_away"
 from
   "client"
 where
@@ -3585,6 +3601,13 @@ with
           "item" as due
         where
           due.unavailable_until <= now()
+          and not exists (
+            select
+            from
+              account_move
+            where
+              account_move.account_id = "due"."account_id"
+          )
         order by
           due."item_id"
         limit
@@ -3902,12 +3925,14 @@ with
       *
     from
       json_to_recordset($1::json) as wanted (
+        call integer,
+        rows integer,
         place integer,
         menu_id bigint,
         id bigint,
         external_id text,
-        is_available boolean,
-        unavailable_until timestamptz,
+        wants_available boolean,
+        wanted_until timestamptz,
         has_plan boolean,
         client_id text,
         stamp integer,
@@ -3917,20 +3942,21 @@ with
   -- One look-up for each, whatever the planner thinks of their number.
   named as materialized (
     select
-      place,
-      coalesce(
-        id,
-        (
-          select
-            item_id
-          from
-            item
-          where
-            item.menu_id = wanted.menu_id
-            and item.external_id = wanted.external_id
-            and account_id = $2::bigint
-        )
-      ) as item_id
+    call,
+    place,
+    coalesce(
+      id,
+      (
+        select
+          item_id
+        from
+          item
+        where
+          item.menu_id = wanted.menu_id
+          and item.external_id = wanted.external_id
+          and account_id = $2::bigint
+      )
+    ) as item_id
     from
       wanted
   ),
@@ -3955,10 +3981,7 @@ with
   ),
   locked as materialized (
     select
-      item_id,
-      account_id,
-      menu_id,
-      location_id
+      *
     from
       item
     where
@@ -3990,155 +4013,255 @@ with
     for no key update
       skip locked
   ),
-call as materialized (
-  select
-    wanted.*,
-    item_id,
-    account_id
-  from
-    wanted
-    join named using (place)
-    join locked using (item_id, menu_id)
-),
-changed as (
-  update item
-  set
-    "is_available" = "call"."is_available",
-    "unavailable_until" = case
-      when call.is_available then null
-      when call.has_plan then call.unavailable_until
-      else case
-        when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
-      end
-    end,
-    "unavailable_since" = case
-      when not "call"."is_available" then case
-        when (
-          "item"."is_available"
-          or coalesce("item"."unavailable_until" <= now(), false)
-        ) then clock_timestamp()
-        else "item"."unavailable_since"
-      end
-    end,
-    "unavailable_by" = case
-      when not "call"."is_available" then case
-        when (
-          "item"."is_available"
-          or coalesce("item"."unavailable_until" <= now(), false)
-        ) then "call"."client_id"
-        else "item"."unavailable_by"
-      end
-    end,
-    "version" = "item"."version" + 1,
-    "stamp" = "call"."stamp",
-    "updated_at" = clock_timestamp()
-  from
-  call
-  where
-    item.item_id = call.item_id
-    and item.account_id = call.account_id
-    and (
-      call.external_id is null
-      or item.external_id = call.external_id
-    )
-    and (
-      call.is_available,
-      case
-        when call.is_available then null
-        when call.has_plan then call.unavailable_until
-        else case
-          when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
-        end
-      end
-    ) is distinct from (
-      (
-        "item"."is_available"
-        or coalesce("item"."unavailable_until" <= now(), false)
-      ),
-      case
-        when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
-      end
-    )
-  returning
-    "new"."account_id" as "account_id",
-    "new"."location_id" as "location_id",
-    "new"."menu_id" as "menu_id",
-    'item:' || "new"."item_id" as "record",
-    array[
-      case
-        when (
-          old.is_available <> new.is_available
-          or (
-            "old"."is_available"
-            or coalesce("old"."unavailable_until" <= now(), false)
-          ) <> new.is_available
-        ) then 'item.toggled'
-        else 'item.updated'
-      end
-    ] as "event_types",
-    (
-      select
-        to_json(fields)
-      from
-        (
-          select
-            "new"."item_id" as "item_id",
-            "new"."category_id" as "category_id",
-            "new"."menu_id" as "menu_id",
-            "new"."name" as "name",
-            "new"."description" as "description",
-            "new"."price" as "price",
-            "new"."photo_url" as "photo_url",
-            "new"."allergens" as "allergens",
-            "new"."dietary_tags" as "dietary_tags",
-            "new"."modifier_groups" as "modifier_groups",
+  turns as (
+    select
+      wanted.*,
+      item_id,
+      account_id,
+      locked.external_id as known_id,
+      is_available,
+      unavailable_until,
+      row_number() over (
+        partition by
+          item_id
+        order by
+        call,
+        place
+      ) as turn
+    from
+      wanted
+      join named using (
+        call,
+        place
+      )
+      join locked using (item_id, menu_id)
+    where
+      wanted.external_id is null
+      or locked.external_id = wanted.external_id
+  ),
+  matched as (
+    select
+      *,
+      count(*) over (
+        partition by
+        call
+      ) = rows
+      and max(turn) over (
+        partition by
+        call
+      ) = 1 as is_whole
+    from
+      turns
+  ),
+  found as materialized (
+    select
+    call,
+    place,
+    item_id as id,
+    account_id,
+    known_id as external_id,
+    becomes_available,
+    returns_at,
+    differs,
+    client_id,
+    stamp,
+    request_id,
+    case
+      when not differs then (
+        select
+          (
+            select
+              to_json(fields)
+            from
+              (
+                select
+                  "locked"."item_id" as "item_id",
+                  "locked"."category_id" as "category_id",
+                  "locked"."menu_id" as "menu_id",
+                  "locked"."name" as "name",
+                  "locked"."description" as "description",
+                  "locked"."price" as "price",
+                  "locked"."photo_url" as "photo_url",
+                  "locked"."allergens" as "allergens",
+                  "locked"."dietary_tags" as "dietary_tags",
+                  "locked"."modifier_groups" as "modifier_groups",
+                  (
+                    "locked"."is_available"
+                    or coalesce("locked"."unavailable_until" <= now(), false)
+                  ) as "is_available",
+                  "locked"."sort_order" as "sort_order",
+                  to_char("locked"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                  "locked"."external_id" as "external_id",
+                  "locked"."hours" as "hours",
+                  to_char(
+                    case
+                      when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
+                    end at time zone 'UTC',
+                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                  ) as "unavailable_until",
+                  to_char(
+                    case
+                      when not (
+                        "locked"."is_available"
+                        or coalesce("locked"."unavailable_until" <= now(), false)
+                      ) then "locked"."unavailable_since"
+                    end at time zone 'UTC',
+                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                  ) as "unavailable_since",
+                  case
+                    when not (
+                      "locked"."is_available"
+                      or coalesce("locked"."unavailable_until" <= now(), false)
+                    ) then "locked"."unavailable_by"
+                  end as "unavailable_by",
+                  to_char("locked"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                  "locked"."version" as "version"
+              ) as fields
+          )
+        from
+          locked
+        where
+          locked.item_id = matched.item_id
+      )
+    end as resource
+    from
+      matched
+      cross join lateral (
+        select
+          case
+            when wants_available then null
+            when has_plan then wanted_until
+            else case
+              when not coalesce("matched"."unavailable_until" <= now(), false) then "matched"."unavailable_until"
+            end
+          end as wanted_return
+      ) as plan
+      cross join lateral (
+        select
+          wants_available
+          or coalesce(wanted_return <= now(), false) as becomes_available,
+          case
+            when wanted_return > now() then wanted_return
+          end as returns_at
+      ) as ending
+      cross join lateral (
+        select
+          (becomes_available, returns_at) is distinct from (
             (
-              "new"."is_available"
-              or coalesce("new"."unavailable_until" <= now(), false)
-            ) as "is_available",
-            "new"."sort_order" as "sort_order",
-            to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-            "new"."external_id" as "external_id",
-            "new"."hours" as "hours",
-            to_char(
-              case
-                when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
-              end at time zone 'UTC',
-              'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-            ) as "unavailable_until",
-            to_char(
+              "matched"."is_available"
+              or coalesce("matched"."unavailable_until" <= now(), false)
+            ),
+            case
+              when not coalesce("matched"."unavailable_until" <= now(), false) then "matched"."unavailable_until"
+            end
+          ) as differs
+      ) as comparison
+    where
+      is_whole
+  ),
+  changed as (
+    update "item"
+    set
+      "is_available" = "found"."becomes_available",
+      "unavailable_until" = "found"."returns_at",
+      "unavailable_since" = case
+        when not "found"."becomes_available" then case
+          when (
+            "item"."is_available"
+            or coalesce("item"."unavailable_until" <= now(), false)
+          ) then clock_timestamp()
+          else "item"."unavailable_since"
+        end
+      end,
+      "unavailable_by" = case
+        when not "found"."becomes_available" then case
+          when (
+            "item"."is_available"
+            or coalesce("item"."unavailable_until" <= now(), false)
+          ) then "found"."client_id"
+          else "item"."unavailable_by"
+        end
+      end,
+      "version" = "item"."version" + 1,
+      "stamp" = "found"."stamp",
+      "updated_at" = clock_timestamp()
+    from
+      found
+    where
+      "item"."item_id" = found.id
+      and "item"."account_id" = found.account_id
+      and found.differs
+    returning
+      "new"."account_id" as "account_id",
+      "new"."location_id" as "location_id",
+      "new"."menu_id" as "menu_id",
+      'item:' || "new"."item_id" as "record",
+      array[
+        case
+          when (
+            old.is_available <> new.is_available
+            or (
+              "old"."is_available"
+              or coalesce("old"."unavailable_until" <= now(), false)
+            ) <> new.is_available
+          ) then 'item.toggled'
+          else 'item.updated'
+        end
+      ] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."item_id" as "item_id",
+              "new"."category_id" as "category_id",
+              "new"."menu_id" as "menu_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."price" as "price",
+              "new"."photo_url" as "photo_url",
+              "new"."allergens" as "allergens",
+              "new"."dietary_tags" as "dietary_tags",
+              "new"."modifier_groups" as "modifier_groups",
+              (
+                "new"."is_available"
+                or coalesce("new"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              "new"."sort_order" as "sort_order",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
+              to_char(
+                case
+                  when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
               case
                 when not (
                   "new"."is_available"
                   or coalesce("new"."unavailable_until" <= now(), false)
-                ) then "new"."unavailable_since"
-              end at time zone 'UTC',
-              'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-            ) as "unavailable_since",
-            case
-              when not (
-                "new"."is_available"
-                or coalesce("new"."unavailable_until" <= now(), false)
-              ) then "new"."unavailable_by"
-            end as "unavailable_by",
-            to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-            "new"."version" as "version"
-        ) as fields
-    ) as "resource",
-    nullif(
-      '{' || concat_ws(
-        ',',
-        case
-          when (
-            case
-              when new.is_available then old.is_available
-              else (
-                "old"."is_available"
-                or coalesce("old"."unavailable_until" <= now(), false)
-              )
-            end
-          )::text is distinct from ("new"."is_available")::text then '"is_available":' || coalesce(
-            to_json(
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version"
+          ) as fields
+      ) as "resource",
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when (
               case
                 when new.is_available then old.is_available
                 else (
@@ -4146,23 +4269,21 @@ changed as (
                   or coalesce("old"."unavailable_until" <= now(), false)
                 )
               end
-            )::text,
-            'null'
-          )
-        end,
-        case
-          when (
-            to_char(
-              case
-                when new.is_available then old.unavailable_until
-                else case
-                  when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+            )::text is distinct from ("new"."is_available")::text then '"is_available":' || coalesce(
+              to_json(
+                case
+                  when new.is_available then old.is_available
+                  else (
+                    "old"."is_available"
+                    or coalesce("old"."unavailable_until" <= now(), false)
+                  )
                 end
-              end at time zone 'UTC',
-              'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              )::text,
+              'null'
             )
-          )::text is distinct from (to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text then '"unavailable_until":' || coalesce(
-            to_json(
+          end,
+          case
+            when (
               to_char(
                 case
                   when new.is_available then old.unavailable_until
@@ -4172,103 +4293,148 @@ changed as (
                 end at time zone 'UTC',
                 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
               )
-            )::text,
-            'null'
-          )
-        end
-      ) || '}',
-      '{}'
-    )::json as "previous",
-    call.place,
-    call.request_id,
-    new.item_id,
-    new.external_id
-),
-recorded as (
-  insert into
-    event (event_id, account_id, type, record, location_id, menu_id, payload)
-  select
-    event_id,
-    account_id,
-    event_type,
-    record,
-    location_id,
-    menu_id,
-    (
-      select
-        to_json(fields)
-      from
-        (
-          select
-            event_id_text ("change"."event_id") as "id",
-            "change"."event_type" as "type",
-            to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
-            "change"."location_id" as "location_id",
-            "change"."menu_id" as "menu_id",
-            "change"."resource" as "data",
-            "change"."previous" as "previous",
-            "change"."request_id" as "request_id"
-        ) as fields
-    )
-  from
-    (
-      select
-        uuidv7() as event_id,
-        *
-      from
-        changed,
-        unnest(event_types) as event_type
-    ) as change
-  returning
-    account_id,
-    event_id
-),
-to_relay as (
-  insert into
-    outbox (account_id, event_id)
-  select
-    account_id,
-    event_id
-  from
-    recorded
-),
-touched as (
-  update menu
-  set
-    content_version = content_version + touch.changes,
-    stamp = $5::integer
-  from
-    (
-      select
-        menu_id,
-        account_id,
-        count(*) as changes
-      from
-        changed
-      group by
-        menu_id,
-        account_id
-    ) as touch
-  where
-    menu.menu_id = touch.menu_id
-    and menu.account_id = touch.account_id
-)
-select
-  place,
-  (
+            )::text is distinct from (to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text then '"unavailable_until":' || coalesce(
+              to_json(
+                to_char(
+                  case
+                    when new.is_available then old.unavailable_until
+                    else case
+                      when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                    end
+                  end at time zone 'UTC',
+                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                )
+              )::text,
+              'null'
+            )
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous",
+      "new"."item_id" as "id",
+      new.external_id,
+    call,
+    place,
+    request_id
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
     select
-      to_json(fields)
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              "change"."request_id" as "request_id"
+          ) as fields
+      )
     from
       (
         select
-          "item_id" as "item_id",
-          "external_id" as "external_id",
-          'changed' as "result",
-          "resource" as "item"
-      ) as fields
-  ) as result
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  ),
+  touched as (
+    update menu
+    set
+      content_version = content_version + touch.changes,
+      stamp = $5::integer
+    from
+      (
+        select
+          menu_id,
+          account_id,
+          count(
+            distinct
+            call
+          ) as changes
+        from
+          changed
+        group by
+          menu_id,
+          account_id
+      ) as touch
+    where
+      menu.menu_id = touch.menu_id
+      and menu.account_id = touch.account_id
+  )
+select
+call,
+place,
+place as first_place,
+false as are_too_many,
+'changed' as outcome,
+(
+  select
+    to_json(fields)
+  from
+    (
+      select
+        "id" as "item_id",
+        "external_id" as "external_id",
+        'changed' as "result",
+        "resource" as "item"
+    ) as fields
+) as result
 from
-  changed;
+  changed
+union all
+select
+call,
+place,
+place as first_place,
+false as are_too_many,
+'unchanged' as outcome,
+(
+  select
+    to_json(fields)
+  from
+    (
+      select
+        "id" as "item_id",
+        "external_id" as "external_id",
+        'unchanged' as "result",
+        "resource" as "item"
+    ) as fields
+) as result
+from
+  found
+where
+  not differs
+order by
+call,
+place;
 
 -- items.setAvailabilitiesInMenu
 -- $1 calls json
@@ -4282,12 +4448,14 @@ with
       *
     from
       json_to_recordset($1::json) as wanted (
+        call integer,
+        rows integer,
         place integer,
         menu_id bigint,
         id bigint,
         external_id text,
-        is_available boolean,
-        unavailable_until timestamptz,
+        wants_available boolean,
+        wanted_until timestamptz,
         has_plan boolean,
         client_id text,
         stamp integer,
@@ -4297,20 +4465,21 @@ with
   -- One look-up for each, whatever the planner thinks of their number.
   named as materialized (
     select
-      place,
-      coalesce(
-        id,
-        (
-          select
-            item_id
-          from
-            item
-          where
-            item.menu_id = wanted.menu_id
-            and item.external_id = wanted.external_id
-            and account_id = $2::bigint
-        )
-      ) as item_id
+    call,
+    place,
+    coalesce(
+      id,
+      (
+        select
+          item_id
+        from
+          item
+        where
+          item.menu_id = wanted.menu_id
+          and item.external_id = wanted.external_id
+          and account_id = $2::bigint
+      )
+    ) as item_id
     from
       wanted
   ),
@@ -4334,10 +4503,7 @@ with
   ),
   locked as materialized (
     select
-      item_id,
-      account_id,
-      menu_id,
-      location_id
+      *
     from
       item
     where
@@ -4369,155 +4535,255 @@ with
     for no key update
       skip locked
   ),
-call as materialized (
-  select
-    wanted.*,
-    item_id,
-    account_id
-  from
-    wanted
-    join named using (place)
-    join locked using (item_id, menu_id)
-),
-changed as (
-  update item
-  set
-    "is_available" = "call"."is_available",
-    "unavailable_until" = case
-      when call.is_available then null
-      when call.has_plan then call.unavailable_until
-      else case
-        when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
-      end
-    end,
-    "unavailable_since" = case
-      when not "call"."is_available" then case
-        when (
-          "item"."is_available"
-          or coalesce("item"."unavailable_until" <= now(), false)
-        ) then clock_timestamp()
-        else "item"."unavailable_since"
-      end
-    end,
-    "unavailable_by" = case
-      when not "call"."is_available" then case
-        when (
-          "item"."is_available"
-          or coalesce("item"."unavailable_until" <= now(), false)
-        ) then "call"."client_id"
-        else "item"."unavailable_by"
-      end
-    end,
-    "version" = "item"."version" + 1,
-    "stamp" = "call"."stamp",
-    "updated_at" = clock_timestamp()
-  from
-  call
-  where
-    item.item_id = call.item_id
-    and item.account_id = call.account_id
-    and (
-      call.external_id is null
-      or item.external_id = call.external_id
-    )
-    and (
-      call.is_available,
-      case
-        when call.is_available then null
-        when call.has_plan then call.unavailable_until
-        else case
-          when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
-        end
-      end
-    ) is distinct from (
-      (
-        "item"."is_available"
-        or coalesce("item"."unavailable_until" <= now(), false)
-      ),
-      case
-        when not coalesce("item"."unavailable_until" <= now(), false) then "item"."unavailable_until"
-      end
-    )
-  returning
-    "new"."account_id" as "account_id",
-    "new"."location_id" as "location_id",
-    "new"."menu_id" as "menu_id",
-    'item:' || "new"."item_id" as "record",
-    array[
-      case
-        when (
-          old.is_available <> new.is_available
-          or (
-            "old"."is_available"
-            or coalesce("old"."unavailable_until" <= now(), false)
-          ) <> new.is_available
-        ) then 'item.toggled'
-        else 'item.updated'
-      end
-    ] as "event_types",
-    (
-      select
-        to_json(fields)
-      from
-        (
-          select
-            "new"."item_id" as "item_id",
-            "new"."category_id" as "category_id",
-            "new"."menu_id" as "menu_id",
-            "new"."name" as "name",
-            "new"."description" as "description",
-            "new"."price" as "price",
-            "new"."photo_url" as "photo_url",
-            "new"."allergens" as "allergens",
-            "new"."dietary_tags" as "dietary_tags",
-            "new"."modifier_groups" as "modifier_groups",
+  turns as (
+    select
+      wanted.*,
+      item_id,
+      account_id,
+      locked.external_id as known_id,
+      is_available,
+      unavailable_until,
+      row_number() over (
+        partition by
+          item_id
+        order by
+        call,
+        place
+      ) as turn
+    from
+      wanted
+      join named using (
+        call,
+        place
+      )
+      join locked using (item_id, menu_id)
+    where
+      wanted.external_id is null
+      or locked.external_id = wanted.external_id
+  ),
+  matched as (
+    select
+      *,
+      count(*) over (
+        partition by
+        call
+      ) = rows
+      and max(turn) over (
+        partition by
+        call
+      ) = 1 as is_whole
+    from
+      turns
+  ),
+  found as materialized (
+    select
+    call,
+    place,
+    item_id as id,
+    account_id,
+    known_id as external_id,
+    becomes_available,
+    returns_at,
+    differs,
+    client_id,
+    stamp,
+    request_id,
+    case
+      when not differs then (
+        select
+          (
+            select
+              to_json(fields)
+            from
+              (
+                select
+                  "locked"."item_id" as "item_id",
+                  "locked"."category_id" as "category_id",
+                  "locked"."menu_id" as "menu_id",
+                  "locked"."name" as "name",
+                  "locked"."description" as "description",
+                  "locked"."price" as "price",
+                  "locked"."photo_url" as "photo_url",
+                  "locked"."allergens" as "allergens",
+                  "locked"."dietary_tags" as "dietary_tags",
+                  "locked"."modifier_groups" as "modifier_groups",
+                  (
+                    "locked"."is_available"
+                    or coalesce("locked"."unavailable_until" <= now(), false)
+                  ) as "is_available",
+                  "locked"."sort_order" as "sort_order",
+                  to_char("locked"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+                  "locked"."external_id" as "external_id",
+                  "locked"."hours" as "hours",
+                  to_char(
+                    case
+                      when not coalesce("locked"."unavailable_until" <= now(), false) then "locked"."unavailable_until"
+                    end at time zone 'UTC',
+                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                  ) as "unavailable_until",
+                  to_char(
+                    case
+                      when not (
+                        "locked"."is_available"
+                        or coalesce("locked"."unavailable_until" <= now(), false)
+                      ) then "locked"."unavailable_since"
+                    end at time zone 'UTC',
+                    'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                  ) as "unavailable_since",
+                  case
+                    when not (
+                      "locked"."is_available"
+                      or coalesce("locked"."unavailable_until" <= now(), false)
+                    ) then "locked"."unavailable_by"
+                  end as "unavailable_by",
+                  to_char("locked"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+                  "locked"."version" as "version"
+              ) as fields
+          )
+        from
+          locked
+        where
+          locked.item_id = matched.item_id
+      )
+    end as resource
+    from
+      matched
+      cross join lateral (
+        select
+          case
+            when wants_available then null
+            when has_plan then wanted_until
+            else case
+              when not coalesce("matched"."unavailable_until" <= now(), false) then "matched"."unavailable_until"
+            end
+          end as wanted_return
+      ) as plan
+      cross join lateral (
+        select
+          wants_available
+          or coalesce(wanted_return <= now(), false) as becomes_available,
+          case
+            when wanted_return > now() then wanted_return
+          end as returns_at
+      ) as ending
+      cross join lateral (
+        select
+          (becomes_available, returns_at) is distinct from (
             (
-              "new"."is_available"
-              or coalesce("new"."unavailable_until" <= now(), false)
-            ) as "is_available",
-            "new"."sort_order" as "sort_order",
-            to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
-            "new"."external_id" as "external_id",
-            "new"."hours" as "hours",
-            to_char(
-              case
-                when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
-              end at time zone 'UTC',
-              'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-            ) as "unavailable_until",
-            to_char(
+              "matched"."is_available"
+              or coalesce("matched"."unavailable_until" <= now(), false)
+            ),
+            case
+              when not coalesce("matched"."unavailable_until" <= now(), false) then "matched"."unavailable_until"
+            end
+          ) as differs
+      ) as comparison
+    where
+      is_whole
+  ),
+  changed as (
+    update "item"
+    set
+      "is_available" = "found"."becomes_available",
+      "unavailable_until" = "found"."returns_at",
+      "unavailable_since" = case
+        when not "found"."becomes_available" then case
+          when (
+            "item"."is_available"
+            or coalesce("item"."unavailable_until" <= now(), false)
+          ) then clock_timestamp()
+          else "item"."unavailable_since"
+        end
+      end,
+      "unavailable_by" = case
+        when not "found"."becomes_available" then case
+          when (
+            "item"."is_available"
+            or coalesce("item"."unavailable_until" <= now(), false)
+          ) then "found"."client_id"
+          else "item"."unavailable_by"
+        end
+      end,
+      "version" = "item"."version" + 1,
+      "stamp" = "found"."stamp",
+      "updated_at" = clock_timestamp()
+    from
+      found
+    where
+      "item"."item_id" = found.id
+      and "item"."account_id" = found.account_id
+      and found.differs
+    returning
+      "new"."account_id" as "account_id",
+      "new"."location_id" as "location_id",
+      "new"."menu_id" as "menu_id",
+      'item:' || "new"."item_id" as "record",
+      array[
+        case
+          when (
+            old.is_available <> new.is_available
+            or (
+              "old"."is_available"
+              or coalesce("old"."unavailable_until" <= now(), false)
+            ) <> new.is_available
+          ) then 'item.toggled'
+          else 'item.updated'
+        end
+      ] as "event_types",
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              "new"."item_id" as "item_id",
+              "new"."category_id" as "category_id",
+              "new"."menu_id" as "menu_id",
+              "new"."name" as "name",
+              "new"."description" as "description",
+              "new"."price" as "price",
+              "new"."photo_url" as "photo_url",
+              "new"."allergens" as "allergens",
+              "new"."dietary_tags" as "dietary_tags",
+              "new"."modifier_groups" as "modifier_groups",
+              (
+                "new"."is_available"
+                or coalesce("new"."unavailable_until" <= now(), false)
+              ) as "is_available",
+              "new"."sort_order" as "sort_order",
+              to_char("new"."created_at" at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS') as "created",
+              "new"."external_id" as "external_id",
+              "new"."hours" as "hours",
+              to_char(
+                case
+                  when not coalesce("new"."unavailable_until" <= now(), false) then "new"."unavailable_until"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_until",
+              to_char(
+                case
+                  when not (
+                    "new"."is_available"
+                    or coalesce("new"."unavailable_until" <= now(), false)
+                  ) then "new"."unavailable_since"
+                end at time zone 'UTC',
+                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              ) as "unavailable_since",
               case
                 when not (
                   "new"."is_available"
                   or coalesce("new"."unavailable_until" <= now(), false)
-                ) then "new"."unavailable_since"
-              end at time zone 'UTC',
-              'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
-            ) as "unavailable_since",
-            case
-              when not (
-                "new"."is_available"
-                or coalesce("new"."unavailable_until" <= now(), false)
-              ) then "new"."unavailable_by"
-            end as "unavailable_by",
-            to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
-            "new"."version" as "version"
-        ) as fields
-    ) as "resource",
-    nullif(
-      '{' || concat_ws(
-        ',',
-        case
-          when (
-            case
-              when new.is_available then old.is_available
-              else (
-                "old"."is_available"
-                or coalesce("old"."unavailable_until" <= now(), false)
-              )
-            end
-          )::text is distinct from ("new"."is_available")::text then '"is_available":' || coalesce(
-            to_json(
+                ) then "new"."unavailable_by"
+              end as "unavailable_by",
+              to_char("new"."updated_at" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "updated_at",
+              "new"."version" as "version"
+          ) as fields
+      ) as "resource",
+      nullif(
+        '{' || concat_ws(
+          ',',
+          case
+            when (
               case
                 when new.is_available then old.is_available
                 else (
@@ -4525,23 +4791,21 @@ changed as (
                   or coalesce("old"."unavailable_until" <= now(), false)
                 )
               end
-            )::text,
-            'null'
-          )
-        end,
-        case
-          when (
-            to_char(
-              case
-                when new.is_available then old.unavailable_until
-                else case
-                  when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+            )::text is distinct from ("new"."is_available")::text then '"is_available":' || coalesce(
+              to_json(
+                case
+                  when new.is_available then old.is_available
+                  else (
+                    "old"."is_available"
+                    or coalesce("old"."unavailable_until" <= now(), false)
+                  )
                 end
-              end at time zone 'UTC',
-              'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+              )::text,
+              'null'
             )
-          )::text is distinct from (to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text then '"unavailable_until":' || coalesce(
-            to_json(
+          end,
+          case
+            when (
               to_char(
                 case
                   when new.is_available then old.unavailable_until
@@ -4551,103 +4815,148 @@ changed as (
                 end at time zone 'UTC',
                 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
               )
-            )::text,
-            'null'
-          )
-        end
-      ) || '}',
-      '{}'
-    )::json as "previous",
-    call.place,
-    call.request_id,
-    new.item_id,
-    new.external_id
-),
-recorded as (
-  insert into
-    event (event_id, account_id, type, record, location_id, menu_id, payload)
-  select
-    event_id,
-    account_id,
-    event_type,
-    record,
-    location_id,
-    menu_id,
-    (
-      select
-        to_json(fields)
-      from
-        (
-          select
-            event_id_text ("change"."event_id") as "id",
-            "change"."event_type" as "type",
-            to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
-            "change"."location_id" as "location_id",
-            "change"."menu_id" as "menu_id",
-            "change"."resource" as "data",
-            "change"."previous" as "previous",
-            "change"."request_id" as "request_id"
-        ) as fields
-    )
-  from
-    (
-      select
-        uuidv7() as event_id,
-        *
-      from
-        changed,
-        unnest(event_types) as event_type
-    ) as change
-  returning
-    account_id,
-    event_id
-),
-to_relay as (
-  insert into
-    outbox (account_id, event_id)
-  select
-    account_id,
-    event_id
-  from
-    recorded
-),
-touched as (
-  update menu
-  set
-    content_version = content_version + touch.changes,
-    stamp = $5::integer
-  from
-    (
-      select
-        menu_id,
-        account_id,
-        count(*) as changes
-      from
-        changed
-      group by
-        menu_id,
-        account_id
-    ) as touch
-  where
-    menu.menu_id = touch.menu_id
-    and menu.account_id = touch.account_id
-)
-select
-  place,
-  (
+            )::text is distinct from (to_char("new"."unavailable_until" at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))::text then '"unavailable_until":' || coalesce(
+              to_json(
+                to_char(
+                  case
+                    when new.is_available then old.unavailable_until
+                    else case
+                      when not coalesce("old"."unavailable_until" <= now(), false) then "old"."unavailable_until"
+                    end
+                  end at time zone 'UTC',
+                  'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
+                )
+              )::text,
+              'null'
+            )
+          end
+        ) || '}',
+        '{}'
+      )::json as "previous",
+      "new"."item_id" as "id",
+      new.external_id,
+    call,
+    place,
+    request_id
+  ),
+  recorded as (
+    insert into
+      event (event_id, account_id, type, record, location_id, menu_id, payload)
     select
-      to_json(fields)
+      event_id,
+      account_id,
+      event_type,
+      record,
+      location_id,
+      menu_id,
+      (
+        select
+          to_json(fields)
+        from
+          (
+            select
+              event_id_text ("change"."event_id") as "id",
+              "change"."event_type" as "type",
+              to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as "timestamp",
+              "change"."location_id" as "location_id",
+              "change"."menu_id" as "menu_id",
+              "change"."resource" as "data",
+              "change"."previous" as "previous",
+              "change"."request_id" as "request_id"
+          ) as fields
+      )
     from
       (
         select
-          "item_id" as "item_id",
-          "external_id" as "external_id",
-          'changed' as "result",
-          "resource" as "item"
-      ) as fields
-  ) as result
+          uuidv7() as event_id,
+          *
+        from
+          changed,
+          unnest(event_types) as event_type
+      ) as change
+    returning
+      account_id,
+      event_id
+  ),
+  to_relay as (
+    insert into
+      outbox (account_id, event_id)
+    select
+      account_id,
+      event_id
+    from
+      recorded
+  ),
+  touched as (
+    update menu
+    set
+      content_version = content_version + touch.changes,
+      stamp = $5::integer
+    from
+      (
+        select
+          menu_id,
+          account_id,
+          count(
+            distinct
+            call
+          ) as changes
+        from
+          changed
+        group by
+          menu_id,
+          account_id
+      ) as touch
+    where
+      menu.menu_id = touch.menu_id
+      and menu.account_id = touch.account_id
+  )
+select
+call,
+place,
+place as first_place,
+false as are_too_many,
+'changed' as outcome,
+(
+  select
+    to_json(fields)
+  from
+    (
+      select
+        "id" as "item_id",
+        "external_id" as "external_id",
+        'changed' as "result",
+        "resource" as "item"
+    ) as fields
+) as result
 from
-  changed;
+  changed
+union all
+select
+call,
+place,
+place as first_place,
+false as are_too_many,
+'unchanged' as outcome,
+(
+  select
+    to_json(fields)
+  from
+    (
+      select
+        "id" as "item_id",
+        "external_id" as "external_id",
+        'unchanged' as "result",
+        "resource" as "item"
+    ) as fields
+) as result
+from
+  found
+where
+  not differs
+order by
+call,
+place;
 
 -- items.setAvailability
 -- $1 ids bigint[]
@@ -4766,8 +5075,8 @@ with
       "matched"."item_id" as id,
       account_id,
       external_id,
-      wants_available,
-      wants_until,
+      becomes_available,
+      returns_at,
       differs,
       case
         when not differs then (
@@ -4832,11 +5141,19 @@ with
             else case
               when not coalesce("matched"."unavailable_until" <= now(), false) then "matched"."unavailable_until"
             end
-          end as wants_until
+          end as wanted_return
       ) as plan
       cross join lateral (
         select
-          (wants_available, wants_until) is distinct from (
+          wants_available
+          or coalesce(wanted_return <= now(), false) as becomes_available,
+          case
+            when wanted_return > now() then wanted_return
+          end as returns_at
+      ) as ending
+      cross join lateral (
+        select
+          (becomes_available, returns_at) is distinct from (
             (
               "matched"."is_available"
               or coalesce("matched"."unavailable_until" <= now(), false)
@@ -4853,10 +5170,10 @@ with
   changed as (
     update "item"
     set
-      is_available = found.wants_available,
-      unavailable_until = found.wants_until,
-      unavailable_since = case
-        when not found.wants_available then case
+      "is_available" = "found"."becomes_available",
+      "unavailable_until" = "found"."returns_at",
+      "unavailable_since" = case
+        when not "found"."becomes_available" then case
           when (
             "item"."is_available"
             or coalesce("item"."unavailable_until" <= now(), false)
@@ -4864,8 +5181,8 @@ with
           else "item"."unavailable_since"
         end
       end,
-      unavailable_by = case
-        when not found.wants_available then case
+      "unavailable_by" = case
+        when not "found"."becomes_available" then case
           when (
             "item"."is_available"
             or coalesce("item"."unavailable_until" <= now(), false)
@@ -4873,14 +5190,14 @@ with
           else "item"."unavailable_by"
         end
       end,
-      version = "item".version + 1,
-      stamp = $13::integer,
-      updated_at = clock_timestamp()
+      "version" = "item"."version" + 1,
+      "stamp" = $13::integer,
+      "updated_at" = clock_timestamp()
     from
       found
     where
       "item"."item_id" = found.id
-      and "item".account_id = found.account_id
+      and "item"."account_id" = found.account_id
       and found.differs
       and not exists (
         select
@@ -5009,7 +5326,7 @@ with
         ) || '}',
         '{}'
       )::json as "previous",
-      "item"."item_id" as "id"
+      "new"."item_id" as "id"
   ),
   recorded as (
     insert into
@@ -5327,8 +5644,8 @@ with
       "matched"."item_id" as id,
       account_id,
       external_id,
-      wants_available,
-      wants_until,
+      becomes_available,
+      returns_at,
       differs,
       case
         when not differs then (
@@ -5393,11 +5710,19 @@ with
             else case
               when not coalesce("matched"."unavailable_until" <= now(), false) then "matched"."unavailable_until"
             end
-          end as wants_until
+          end as wanted_return
       ) as plan
       cross join lateral (
         select
-          (wants_available, wants_until) is distinct from (
+          wants_available
+          or coalesce(wanted_return <= now(), false) as becomes_available,
+          case
+            when wanted_return > now() then wanted_return
+          end as returns_at
+      ) as ending
+      cross join lateral (
+        select
+          (becomes_available, returns_at) is distinct from (
             (
               "matched"."is_available"
               or coalesce("matched"."unavailable_until" <= now(), false)
@@ -5414,10 +5739,10 @@ with
   changed as (
     update "item"
     set
-      is_available = found.wants_available,
-      unavailable_until = found.wants_until,
-      unavailable_since = case
-        when not found.wants_available then case
+      "is_available" = "found"."becomes_available",
+      "unavailable_until" = "found"."returns_at",
+      "unavailable_since" = case
+        when not "found"."becomes_available" then case
           when (
             "item"."is_available"
             or coalesce("item"."unavailable_until" <= now(), false)
@@ -5425,8 +5750,8 @@ with
           else "item"."unavailable_since"
         end
       end,
-      unavailable_by = case
-        when not found.wants_available then case
+      "unavailable_by" = case
+        when not "found"."becomes_available" then case
           when (
             "item"."is_available"
             or coalesce("item"."unavailable_until" <= now(), false)
@@ -5434,14 +5759,14 @@ with
           else "item"."unavailable_by"
         end
       end,
-      version = "item".version + 1,
-      stamp = $13::integer,
-      updated_at = clock_timestamp()
+      "version" = "item"."version" + 1,
+      "stamp" = $13::integer,
+      "updated_at" = clock_timestamp()
     from
       found
     where
       "item"."item_id" = found.id
-      and "item".account_id = found.account_id
+      and "item"."account_id" = found.account_id
       and found.differs
       and not exists (
         select
@@ -5570,7 +5895,7 @@ with
         ) || '}',
         '{}'
       )::json as "previous",
-      "item"."item_id" as "id"
+      "new"."item_id" as "id"
   ),
   recorded as (
     insert into
@@ -6742,14 +7067,16 @@ with
       end,
       "is_available" = case
         when 'is_available' = any ($5::text[]) then $13::boolean
-        when $14::timestamptz is not null then false
+        or coalesce($14::timestamptz <= now(), false)
+        when $14::timestamptz is not null then $14::timestamptz <= now()
         else "item"."is_available"
         or coalesce("item"."unavailable_until" <= now(), false)
       end,
       "unavailable_until" = case
         when case
           when 'is_available' = any ($5::text[]) then $13::boolean
-          when $14::timestamptz is not null then false
+          or coalesce($14::timestamptz <= now(), false)
+          when $14::timestamptz is not null then $14::timestamptz <= now()
           else "item"."is_available"
           or coalesce("item"."unavailable_until" <= now(), false)
         end then null
@@ -6773,7 +7100,8 @@ with
       "unavailable_since" = case
         when not case
           when 'is_available' = any ($5::text[]) then $13::boolean
-          when $14::timestamptz is not null then false
+          or coalesce($14::timestamptz <= now(), false)
+          when $14::timestamptz is not null then $14::timestamptz <= now()
           else "item"."is_available"
           or coalesce("item"."unavailable_until" <= now(), false)
         end then case
@@ -6787,7 +7115,8 @@ with
       "unavailable_by" = case
         when not case
           when 'is_available' = any ($5::text[]) then $13::boolean
-          when $14::timestamptz is not null then false
+          or coalesce($14::timestamptz <= now(), false)
+          when $14::timestamptz is not null then $14::timestamptz <= now()
           else "item"."is_available"
           or coalesce("item"."unavailable_until" <= now(), false)
         end then case
@@ -6897,14 +7226,16 @@ with
         end,
         case
           when 'is_available' = any ($5::text[]) then $13::boolean
-          when $14::timestamptz is not null then false
+          or coalesce($14::timestamptz <= now(), false)
+          when $14::timestamptz is not null then $14::timestamptz <= now()
           else "item"."is_available"
           or coalesce("item"."unavailable_until" <= now(), false)
         end,
         case
           when case
             when 'is_available' = any ($5::text[]) then $13::boolean
-            when $14::timestamptz is not null then false
+            or coalesce($14::timestamptz <= now(), false)
+            when $14::timestamptz is not null then $14::timestamptz <= now()
             else "item"."is_available"
             or coalesce("item"."unavailable_until" <= now(), false)
           end then null
@@ -7323,14 +7654,16 @@ select
     end,
     case
       when 'is_available' = any ($1::text[]) then $9::boolean
-      when $10::timestamptz is not null then false
+      or coalesce($10::timestamptz <= now(), false)
+      when $10::timestamptz is not null then $10::timestamptz <= now()
       else "item"."is_available"
       or coalesce("item"."unavailable_until" <= now(), false)
     end,
     case
       when case
         when 'is_available' = any ($1::text[]) then $9::boolean
-        when $10::timestamptz is not null then false
+        or coalesce($10::timestamptz <= now(), false)
+        when $10::timestamptz is not null then $10::timestamptz <= now()
         else "item"."is_available"
         or coalesce("item"."unavailable_until" <= now(), false)
       end then null
@@ -7562,14 +7895,16 @@ changed as (
     end,
     "is_available" = case
       when 'is_available' = any ("call"."present") then "call"."is_available"
-      when "call"."unavailable_until" is not null then false
+      or coalesce("call"."unavailable_until" <= now(), false)
+      when "call"."unavailable_until" is not null then "call"."unavailable_until" <= now()
       else "item"."is_available"
       or coalesce("item"."unavailable_until" <= now(), false)
     end,
     "unavailable_until" = case
       when case
         when 'is_available' = any ("call"."present") then "call"."is_available"
-        when "call"."unavailable_until" is not null then false
+        or coalesce("call"."unavailable_until" <= now(), false)
+        when "call"."unavailable_until" is not null then "call"."unavailable_until" <= now()
         else "item"."is_available"
         or coalesce("item"."unavailable_until" <= now(), false)
       end then null
@@ -7589,7 +7924,8 @@ changed as (
     "unavailable_since" = case
       when not case
         when 'is_available' = any ("call"."present") then "call"."is_available"
-        when "call"."unavailable_until" is not null then false
+        or coalesce("call"."unavailable_until" <= now(), false)
+        when "call"."unavailable_until" is not null then "call"."unavailable_until" <= now()
         else "item"."is_available"
         or coalesce("item"."unavailable_until" <= now(), false)
       end then case
@@ -7603,7 +7939,8 @@ changed as (
     "unavailable_by" = case
       when not case
         when 'is_available' = any ("call"."present") then "call"."is_available"
-        when "call"."unavailable_until" is not null then false
+        or coalesce("call"."unavailable_until" <= now(), false)
+        when "call"."unavailable_until" is not null then "call"."unavailable_until" <= now()
         else "item"."is_available"
         or coalesce("item"."unavailable_until" <= now(), false)
       end then case
@@ -7697,14 +8034,16 @@ changed as (
       end,
       case
         when 'is_available' = any ("call"."present") then "call"."is_available"
-        when "call"."unavailable_until" is not null then false
+        or coalesce("call"."unavailable_until" <= now(), false)
+        when "call"."unavailable_until" is not null then "call"."unavailable_until" <= now()
         else "item"."is_available"
         or coalesce("item"."unavailable_until" <= now(), false)
       end,
       case
         when case
           when 'is_available' = any ("call"."present") then "call"."is_available"
-          when "call"."unavailable_until" is not null then false
+          or coalesce("call"."unavailable_until" <= now(), false)
+          when "call"."unavailable_until" is not null then "call"."unavailable_until" <= now()
           else "item"."is_available"
           or coalesce("item"."unavailable_until" <= now(), false)
         end then null
@@ -7998,12 +8337,27 @@ touched as (
     and menu.account_id = touch.account_id
 )
 select
-  call.place,
+  place,
   etag,
   resource
 from
+  changed
+union all
+select
+  place,
+  null,
+  null
+from
 call
-left join changed using (place);
+where
+  place <> all (
+    array(
+      select
+        place
+      from
+        changed
+    )
+  );
 
 -- items.updateItemsInMenu
 -- $1 calls json
@@ -8152,14 +8506,16 @@ changed as (
     end,
     "is_available" = case
       when 'is_available' = any ("call"."present") then "call"."is_available"
-      when "call"."unavailable_until" is not null then false
+      or coalesce("call"."unavailable_until" <= now(), false)
+      when "call"."unavailable_until" is not null then "call"."unavailable_until" <= now()
       else "item"."is_available"
       or coalesce("item"."unavailable_until" <= now(), false)
     end,
     "unavailable_until" = case
       when case
         when 'is_available' = any ("call"."present") then "call"."is_available"
-        when "call"."unavailable_until" is not null then false
+        or coalesce("call"."unavailable_until" <= now(), false)
+        when "call"."unavailable_until" is not null then "call"."unavailable_until" <= now()
         else "item"."is_available"
         or coalesce("item"."unavailable_until" <= now(), false)
       end then null
@@ -8179,7 +8535,8 @@ changed as (
     "unavailable_since" = case
       when not case
         when 'is_available' = any ("call"."present") then "call"."is_available"
-        when "call"."unavailable_until" is not null then false
+        or coalesce("call"."unavailable_until" <= now(), false)
+        when "call"."unavailable_until" is not null then "call"."unavailable_until" <= now()
         else "item"."is_available"
         or coalesce("item"."unavailable_until" <= now(), false)
       end then case
@@ -8193,7 +8550,8 @@ changed as (
     "unavailable_by" = case
       when not case
         when 'is_available' = any ("call"."present") then "call"."is_available"
-        when "call"."unavailable_until" is not null then false
+        or coalesce("call"."unavailable_until" <= now(), false)
+        when "call"."unavailable_until" is not null then "call"."unavailable_until" <= now()
         else "item"."is_available"
         or coalesce("item"."unavailable_until" <= now(), false)
       end then case
@@ -8287,14 +8645,16 @@ changed as (
       end,
       case
         when 'is_available' = any ("call"."present") then "call"."is_available"
-        when "call"."unavailable_until" is not null then false
+        or coalesce("call"."unavailable_until" <= now(), false)
+        when "call"."unavailable_until" is not null then "call"."unavailable_until" <= now()
         else "item"."is_available"
         or coalesce("item"."unavailable_until" <= now(), false)
       end,
       case
         when case
           when 'is_available' = any ("call"."present") then "call"."is_available"
-          when "call"."unavailable_until" is not null then false
+          or coalesce("call"."unavailable_until" <= now(), false)
+          when "call"."unavailable_until" is not null then "call"."unavailable_until" <= now()
           else "item"."is_available"
           or coalesce("item"."unavailable_until" <= now(), false)
         end then null
@@ -8588,12 +8948,27 @@ touched as (
     and menu.account_id = touch.account_id
 )
 select
-  call.place,
+  place,
   etag,
   resource
 from
+  changed
+union all
+select
+  place,
+  null,
+  null
+from
 call
-left join changed using (place);
+where
+  place <> all (
+    array(
+      select
+        place
+      from
+        changed
+    )
+  );
 
 -- locations.createLocation
 -- $1 account_id bigint
@@ -17807,6 +18182,13 @@ with
           "modifier" as due
         where
           due.unavailable_until <= now()
+          and not exists (
+            select
+            from
+              account_move
+            where
+              account_move.account_id = "due"."account_id"
+          )
         order by
           due."modifier_id"
         limit
@@ -18463,8 +18845,8 @@ with
       "matched"."modifier_id" as id,
       account_id,
       external_id,
-      wants_available,
-      wants_until,
+      becomes_available,
+      returns_at,
       differs,
       case
         when not differs then (
@@ -18529,11 +18911,19 @@ with
             else case
               when not coalesce("matched"."unavailable_until" <= now(), false) then "matched"."unavailable_until"
             end
-          end as wants_until
+          end as wanted_return
       ) as plan
       cross join lateral (
         select
-          (wants_available, wants_until) is distinct from (
+          wants_available
+          or coalesce(wanted_return <= now(), false) as becomes_available,
+          case
+            when wanted_return > now() then wanted_return
+          end as returns_at
+      ) as ending
+      cross join lateral (
+        select
+          (becomes_available, returns_at) is distinct from (
             (
               "matched"."is_available"
               or coalesce("matched"."unavailable_until" <= now(), false)
@@ -18550,10 +18940,10 @@ with
   changed as (
     update "modifier"
     set
-      is_available = found.wants_available,
-      unavailable_until = found.wants_until,
-      unavailable_since = case
-        when not found.wants_available then case
+      "is_available" = "found"."becomes_available",
+      "unavailable_until" = "found"."returns_at",
+      "unavailable_since" = case
+        when not "found"."becomes_available" then case
           when (
             "modifier"."is_available"
             or coalesce("modifier"."unavailable_until" <= now(), false)
@@ -18561,8 +18951,8 @@ with
           else "modifier"."unavailable_since"
         end
       end,
-      unavailable_by = case
-        when not found.wants_available then case
+      "unavailable_by" = case
+        when not "found"."becomes_available" then case
           when (
             "modifier"."is_available"
             or coalesce("modifier"."unavailable_until" <= now(), false)
@@ -18570,14 +18960,14 @@ with
           else "modifier"."unavailable_by"
         end
       end,
-      version = "modifier".version + 1,
-      stamp = $13::integer,
-      updated_at = clock_timestamp()
+      "version" = "modifier"."version" + 1,
+      "stamp" = $13::integer,
+      "updated_at" = clock_timestamp()
     from
       found
     where
       "modifier"."modifier_id" = found.id
-      and "modifier".account_id = found.account_id
+      and "modifier"."account_id" = found.account_id
       and found.differs
       and not exists (
         select
@@ -18707,7 +19097,7 @@ with
         '{}'
       )::json as "previous",
       "new"."modifier_group_id" as "modifier_group_id",
-      "modifier"."modifier_id" as "id"
+      "new"."modifier_id" as "id"
   ),
   recorded as (
     insert into
@@ -19974,14 +20364,16 @@ with
       end,
       "is_available" = case
         when 'is_available' = any ($6::text[]) then $10::boolean
-        when $11::timestamptz is not null then false
+        or coalesce($11::timestamptz <= now(), false)
+        when $11::timestamptz is not null then $11::timestamptz <= now()
         else "modifier"."is_available"
         or coalesce("modifier"."unavailable_until" <= now(), false)
       end,
       "unavailable_until" = case
         when case
           when 'is_available' = any ($6::text[]) then $10::boolean
-          when $11::timestamptz is not null then false
+          or coalesce($11::timestamptz <= now(), false)
+          when $11::timestamptz is not null then $11::timestamptz <= now()
           else "modifier"."is_available"
           or coalesce("modifier"."unavailable_until" <= now(), false)
         end then null
@@ -20017,7 +20409,8 @@ with
       "unavailable_since" = case
         when not case
           when 'is_available' = any ($6::text[]) then $10::boolean
-          when $11::timestamptz is not null then false
+          or coalesce($11::timestamptz <= now(), false)
+          when $11::timestamptz is not null then $11::timestamptz <= now()
           else "modifier"."is_available"
           or coalesce("modifier"."unavailable_until" <= now(), false)
         end then case
@@ -20031,7 +20424,8 @@ with
       "unavailable_by" = case
         when not case
           when 'is_available' = any ($6::text[]) then $10::boolean
-          when $11::timestamptz is not null then false
+          or coalesce($11::timestamptz <= now(), false)
+          when $11::timestamptz is not null then $11::timestamptz <= now()
           else "modifier"."is_available"
           or coalesce("modifier"."unavailable_until" <= now(), false)
         end then case
@@ -20096,14 +20490,16 @@ with
         end,
         case
           when 'is_available' = any ($6::text[]) then $10::boolean
-          when $11::timestamptz is not null then false
+          or coalesce($11::timestamptz <= now(), false)
+          when $11::timestamptz is not null then $11::timestamptz <= now()
           else "modifier"."is_available"
           or coalesce("modifier"."unavailable_until" <= now(), false)
         end,
         case
           when case
             when 'is_available' = any ($6::text[]) then $10::boolean
-            when $11::timestamptz is not null then false
+            or coalesce($11::timestamptz <= now(), false)
+            when $11::timestamptz is not null then $11::timestamptz <= now()
             else "modifier"."is_available"
             or coalesce("modifier"."unavailable_until" <= now(), false)
           end then null
@@ -20596,14 +20992,16 @@ select
     end,
     case
       when 'is_available' = any ($1::text[]) then $5::boolean
-      when $6::timestamptz is not null then false
+      or coalesce($6::timestamptz <= now(), false)
+      when $6::timestamptz is not null then $6::timestamptz <= now()
       else "modifier"."is_available"
       or coalesce("modifier"."unavailable_until" <= now(), false)
     end,
     case
       when case
         when 'is_available' = any ($1::text[]) then $5::boolean
-        when $6::timestamptz is not null then false
+        or coalesce($6::timestamptz <= now(), false)
+        when $6::timestamptz is not null then $6::timestamptz <= now()
         else "modifier"."is_available"
         or coalesce("modifier"."unavailable_until" <= now(), false)
       end then null
@@ -21494,6 +21892,13 @@ with
           client.client_id = "webhook"."client_id"
           and client.account_id = "webhook"."account_id"
       ) is null
+      and not exists (
+        select
+        from
+          account_move
+        where
+          account_move.account_id = "webhook"."account_id"
+      )
     order by
       random()
   ),
@@ -23320,6 +23725,13 @@ from
   "webhook"
 where
   "recovered_at" is not null
+  and not exists (
+    select
+    from
+      account_move
+    where
+      account_move.account_id = "webhook"."account_id"
+  )
 order by
   "recovered_at"
 limit
@@ -24062,6 +24474,13 @@ from
   "replay"
 where
   "position" < "until"
+  and not exists (
+    select
+    from
+      account_move
+    where
+      account_move.account_id = "replay"."account_id"
+  )
 order by
   "replay_id"
 limit

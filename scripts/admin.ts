@@ -1,13 +1,10 @@
 /** The operator's commands. Each works on the database of the running service, and prints JSON. */
 import { parseArgs } from 'node:util';
-import { migrate, requireMigrated } from '../src/db/migrate.ts';
-import { createSeal } from '../src/db/seal.ts';
 import { allScopes } from '../src/http/scopes.ts';
-import { readConfig } from '../src/process/config.ts';
-import { keptEncryptionKeys } from '../src/process/encryption-key.ts';
+import { cellCommands, cellHelp } from './admin/cells.ts';
 import { clientCommands, clientHelp } from './admin/clients.ts';
 import { type Command, type Options, say, UsageError } from './admin/command.ts';
-import { databaseCommands, databaseHelp, withDatabase } from './admin/database.ts';
+import { databaseCommands, databaseHelp } from './admin/database.ts';
 import { keyCommands, keyHelp } from './admin/keys.ts';
 import { webhookCommands, webhookHelp } from './admin/webhooks.ts';
 
@@ -17,12 +14,19 @@ ${clientHelp}
 ${webhookHelp}
 ${keyHelp}
 ${databaseHelp}
+${cellHelp}
 
 Scopes: ${allScopes.join(', ')} (default: all). Without --locations, a client can access every location.
 DATABASE_URL, ENCRYPTION_KEY and DATA_DIR mean the same as for the service. Each command prints one line of JSON.
 Exit status: 0 done, 1 refused or failed, 2 invalid command line.`;
 
-const commands = { ...clientCommands, ...webhookCommands, ...keyCommands, ...databaseCommands };
+const commands = {
+  ...clientCommands,
+  ...webhookCommands,
+  ...keyCommands,
+  ...databaseCommands,
+  ...cellCommands,
+};
 
 try {
   await main();
@@ -40,13 +44,9 @@ async function main(): Promise<void> {
     return;
   }
   const work = requireCommand(name, options, rest).prepare(options, rest[0] ?? '');
-  const config = readConfig(process.env);
-  const openSeal = () => createSeal(...(config.encryptionKeys ?? keptEncryptionKeys(config.dataDir)));
-  await withDatabase(config, async (database, connection) => {
-    // As a start of the service does.
-    if (name !== 'migrate') await (config.migrate === 'on' ? migrate : requireMigrated)(connection, { say });
-    console.log(JSON.stringify(await work(database, { connection, openSeal })));
-  });
+  // All that works on a database is imported late: help, and what is wrong with a command line, come at once.
+  const { run } = await import('./admin/run.ts');
+  console.log(JSON.stringify(await run(work, { migrates: name !== 'migrate' })));
 }
 
 function readArguments() {
@@ -61,6 +61,8 @@ function readArguments() {
         locations: text,
         overlap: text,
         revoke: flag,
+        cell: text,
+        back: flag,
         help: { ...flag, short: 'h' },
       },
       allowPositionals: true,

@@ -21,12 +21,26 @@ const stages: string[][][] = [
   [['conformance'], ['chaos', 'sdk', 'gates']],
 ];
 
+const help = `usage: make check
+
+Runs all that CI runs and prints how long each target took: ${stages.flat(2).join(', ')}.
+
+  CI=true    leave out what nothing has changed since it passed
+  RELEASE=1  leave nothing out`;
+
 interface Outcome {
   target: string;
   seconds: number;
   passed: boolean;
 }
 
+const [argument] = process.argv.slice(2);
+if (argument) {
+  const isHelp = ['-h', '--help'].includes(argument);
+  if (isHelp) console.log(help);
+  else console.error(`check: Unknown argument '${argument}'; see --help`);
+  process.exit(isHelp ? 0 : 2);
+}
 const { CI, RELEASE } = process.env;
 const digests = digestsNow();
 const passedBefore = CI && !RELEASE ? readPassed() : {};

@@ -28,10 +28,19 @@ const longest = [
 ];
 const slow = ['tools', 'procedures', 'cluster', 'gates', 'portable'];
 const wanted = process.argv.slice(2);
-if (wanted.some((argument) => argument.startsWith('-'))) {
-  const isHelp = wanted.some((argument) => ['-h', '--help'].includes(argument));
-  console.log('usage: npm test [-- FILE…]; TEST_LOG=error shows what the services log');
-  process.exit(isHelp ? 0 : 2);
+if (wanted.some((argument) => ['-h', '--help'].includes(argument))) {
+  console.log(`usage: npm test [-- FILE…]
+
+Runs these test files, or all but those of make tools, make gates and make portable.
+
+  TEST_LOG=error   show what the services under test log
+  TEST_MINUTES=60  time limit of a file (2; 6 for slow ones)`);
+  process.exit(0);
+}
+const option = wanted.find((argument) => argument.startsWith('-'));
+if (option) {
+  console.error(`test: Unknown option '${option}'; see --help`);
+  process.exit(2);
 }
 const absent = wanted.find((file) => !existsSync(file));
 if (absent) {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { maxHeaderSize } from 'node:http';
-import Fastify, { type FastifyInstance } from 'fastify';
+import Fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import document from '../generated/openapi.json' with { type: 'json' };
 import edition30 from '../generated/openapi-3.0.json' with { type: 'json' };
 import { createClientAuthentication } from './accounts/authenticate-client.ts';
@@ -86,7 +86,11 @@ export async function buildApp(options: AppOptions, parts: AppParts): Promise<Fa
     redisUrl,
     countsShared: metrics?.countsShared,
   });
-  const findCaller = createCallerFinder(database);
+  const callers = createCallerFinder(database);
+  const knownCaller = (request: FastifyRequest) => {
+    const claims = tokens.known(request);
+    return claims && callers.known(claims);
+  };
 
   registerHealth(app, database, leaving);
   app.get('/.well-known/jwks.json', async (_request, reply) =>
@@ -110,7 +114,11 @@ export async function buildApp(options: AppOptions, parts: AppParts): Promise<Fa
     kept: createKeptResponses(options.keptResponses ?? {}),
     limits,
     authenticate: (operationId, alternatives) =>
-      authenticate({ verify: tokens.verify, findCaller, limits }, operationId, alternatives),
+      authenticate(
+        { verify: tokens.verify, findCaller: callers.find, knownCaller, limits },
+        operationId,
+        alternatives,
+      ),
     afterWrite,
   });
   return app;
@@ -141,7 +149,10 @@ async function createServer(
   // The same applies to an Expect other than 100-continue; RFC 9110, section 10.1.1 lets a server ignore it.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.setErrorHandler(sendError);
-  app.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id));
+  app.addHook('onRequest', (request, reply, done) => {
+    reply.header('X-Request-Id', request.id);
+    done();
+  });
   await crossOrigin?.register(app);
   refuseUnrouted(app);
   logResponses(app);
@@ -155,7 +166,7 @@ function saneRequestId(sent: string | string[] | undefined): string | undefined 
 
 // One line a response. Headers and bodies are never logged: they carry tokens and secrets.
 function logResponses(app: FastifyInstance): void {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     request.log.info(
       {
         method: request.method,
@@ -167,6 +178,7 @@ function logResponses(app: FastifyInstance): void {
       },
       'request completed',
     );
+    done();
   });
 }
 

@@ -8,6 +8,7 @@ import { openDatabase, requireServer } from './db/database.ts';
 import { migrate, requireMigrated } from './db/migrate.ts';
 import { type EmbeddedPostgres, runningEmbedded, startEmbedded } from './embedded/server.ts';
 import { report, startProcesses } from './process/cluster.ts';
+import { readCommandLine, UsageError } from './process/command-line.ts';
 import { type Config, readConfig } from './process/config.ts';
 import { type DemoClient, loadDemo } from './process/demo.ts';
 import { greet } from './process/greeting.ts';
@@ -16,6 +17,11 @@ import type { Service } from './process/serve.ts';
 const stopSeconds = 25;
 
 try {
+  const help = readCommandLine(process.argv.slice(2));
+  if (help) {
+    console.log(help);
+    process.exit(0);
+  }
   const config = readConfig(process.env);
   const stopping = stopSignal(config);
   await (cluster.isPrimary ? runFirst(config, stopping) : runServing(config, stopping));
@@ -24,7 +30,7 @@ try {
   const { message } = error as Error;
   if (cluster.isWorker) await report({ failed: message });
   else say(message);
-  process.exit(1);
+  process.exit(error instanceof UsageError ? 2 : 1);
 }
 
 /** Resolves at the first signal. A later one, or a stop that hangs, ends the process at once. */

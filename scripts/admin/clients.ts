@@ -1,12 +1,3 @@
-import { sql } from 'kysely';
-import {
-  disableClient,
-  enableClient,
-  listClients,
-  rotateClientSecret,
-  updateClient,
-} from '../../src/accounts/change-client.ts';
-import { createClient } from '../../src/accounts/client.ts';
 import type { Database } from '../../src/db/database.ts';
 import { allScopes } from '../../src/http/scopes.ts';
 import {
@@ -41,6 +32,7 @@ export const clientCommands: Record<string, Command> = {
       const scopes = options.scopes === undefined ? [...allScopes] : readScopes(options.scopes);
       const locationIds = options.locations === undefined ? null : readLocations(options.locations);
       return async (database) => {
+        const { createClient } = await import('../../src/accounts/client.ts');
         await requireLocations(database, account, locationIds ?? []);
         const wanted = { account, ...clientId, scopes, locationIds };
         const client = await database
@@ -55,8 +47,8 @@ export const clientCommands: Record<string, Command> = {
     options: ['account'],
     prepare:
       ({ account }) =>
-      (database) =>
-        listClients(database, account),
+      async (database) =>
+        (await changeClient()).listClients(database, account),
   },
   'update-client': {
     options: ['scopes', 'locations'],
@@ -69,6 +61,7 @@ export const clientCommands: Record<string, Command> = {
         ...(locations !== undefined && { locationIds: readLocations(locations) }),
       };
       return async (database) => {
+        const { updateClient } = await changeClient();
         const client = await findListed(database, clientId);
         await requireLocations(database, client.account, change.locationIds ?? []);
         return updateClient(database, clientId, change);
@@ -81,6 +74,7 @@ export const clientCommands: Record<string, Command> = {
     prepare({ overlap = '24h' }, client_id) {
       const seconds = readOverlap(overlap);
       return async (database) => {
+        const { rotateClientSecret } = await changeClient();
         const rotated = await rotateClientSecret(database, client_id, seconds);
         if (!rotated) throw unknownClient(client_id);
         return { client_id, ...rotated };
@@ -91,6 +85,7 @@ export const clientCommands: Record<string, Command> = {
     options: [],
     argument: 'CLIENT_ID',
     prepare: (_options, client_id) => async (database) => {
+      const { disableClient } = await changeClient();
       if (!(await disableClient(database, client_id))) throw unknownClient(client_id);
       return { client_id, disabled: true };
     },
@@ -99,13 +94,17 @@ export const clientCommands: Record<string, Command> = {
     options: [],
     argument: 'CLIENT_ID',
     prepare: (_options, client_id) => async (database) => {
+      const { enableClient } = await changeClient();
       if (!(await enableClient(database, client_id))) throw unknownClient(client_id);
       return { client_id, disabled: false };
     },
   },
 };
 
+const changeClient = () => import('../../src/accounts/change-client.ts');
+
 async function findListed(database: Database, clientId: string) {
+  const { listClients } = await changeClient();
   const client = (await listClients(database)).find(({ client_id }) => client_id === clientId);
   if (!client) throw unknownClient(clientId);
   return client;
@@ -123,7 +122,7 @@ async function requireLocations(database: Database, account: string, ids: number
     .innerJoin('account', 'account.account_id', 'location.account_id')
     .select('location_id')
     .where('account.name', '=', account)
-    .where(sql<boolean>`location_id = any (${ids})`)
+    .where('location_id', 'in', ids)
     .execute();
   const missing = ids.find((id) => !rows.some((row) => row.location_id === id));
   if (missing === undefined) return;

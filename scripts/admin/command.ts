@@ -1,7 +1,9 @@
 import type pg from 'pg';
+import { lastCell } from '../../src/db/cell-numbers.ts';
 import type { Database } from '../../src/db/database.ts';
 import type { Seal } from '../../src/db/seal.ts';
 import { allScopes, isScope, type Scope } from '../../src/http/scopes.ts';
+import type { Config } from '../../src/process/config.ts';
 
 /** A command line that makes no sense; its message is one line that names the fix. */
 export class UsageError extends Error {}
@@ -14,6 +16,8 @@ export interface Options {
   locations?: string;
   overlap?: string;
   revoke?: boolean;
+  cell?: string;
+  back?: boolean;
 }
 
 export interface Command {
@@ -28,6 +32,7 @@ export interface Command {
 export type Work = (database: Database, context: Context) => Promise<unknown>;
 
 export interface Context {
+  config: Config;
   /** Of the database. */
   connection: pg.PoolConfig;
   /** The seal of the service. @throws when its keys cannot be had */
@@ -76,4 +81,11 @@ export function readOverlap(text: string): number {
     throw new UsageError(`--overlap takes a time such as 24h, 30m or 0, at most 30d, not "${text}"`);
   }
   return seconds;
+}
+
+/** A number of a cell. @throws UsageError */
+export function readCell(text: string): number {
+  const number = /^\d{1,4}$/.test(text) ? Number(text) : Number.NaN;
+  if (number <= lastCell) return number;
+  throw new UsageError(`--cell takes a number from 0 to ${lastCell}, not "${text}"`);
 }

@@ -1,7 +1,7 @@
-import { requireKeys } from '../../src/accounts/require-keys.ts';
-import { revokeSigningKeys, rotateSigningKey } from '../../src/accounts/rotate-signing-key.ts';
-import { type Rekeyed, rekey } from '../../src/process/rekey.ts';
-import { type Command, say } from './command.ts';
+import type { Database } from '../../src/db/database.ts';
+import type { Seal } from '../../src/db/seal.ts';
+import type { Rekeyed } from '../../src/process/rekey.ts';
+import { type Command, type Context, say } from './command.ts';
 
 export const keyHelp = `  rotate-signing-key        create a key that signs tokens in ten minutes' time; existing tokens stay valid. With
                             --revoke it signs at once, and all existing tokens are refused
@@ -14,8 +14,10 @@ export const keyCommands: Record<string, Command> = {
     prepare:
       ({ revoke }) =>
       async (database, { openSeal }) => {
-        const seal = openSeal();
-        await requireKeys(database, seal);
+        const seal = await readableSeal(database, openSeal);
+        const { revokeSigningKeys, rotateSigningKey } = await import(
+          '../../src/accounts/rotate-signing-key.ts'
+        );
         return revoke ? revokeSigningKeys(database, seal) : rotateSigningKey(database, seal);
       },
   },
@@ -24,12 +26,20 @@ export const keyCommands: Record<string, Command> = {
     prepare:
       () =>
       async (database, { openSeal }) => {
-        const seal = openSeal();
-        await requireKeys(database, seal);
+        const seal = await readableSeal(database, openSeal);
+        const { rekey } = await import('../../src/process/rekey.ts');
         return { key: seal.keyIds[0], rekeyed: await rekey(database, seal, tellProgress()) };
       },
   },
 };
+
+/** @throws when the database holds what no key of the seal opens */
+async function readableSeal(database: Database, openSeal: Context['openSeal']): Promise<Seal> {
+  const { requireKeys } = await import('../../src/accounts/require-keys.ts');
+  const seal = openSeal();
+  await requireKeys(database, seal);
+  return seal;
+}
 
 /** Prints the first report, then at most one a second; the command prints the totals at its end. */
 function tellProgress(): (kind: keyof Rekeyed, done: number) => void {

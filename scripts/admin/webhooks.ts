@@ -1,5 +1,4 @@
 import type { Database } from '../../src/db/database.ts';
-import { ownerObjection } from '../../src/webhooks/delivery/owner.ts';
 import type { Command } from './command.ts';
 
 export const webhookHelp = `  list-webhooks [--client CLIENT_ID] [--account NAME]
@@ -13,7 +12,8 @@ export const webhookCommands: Record<string, Command> = {
 };
 
 /** Oldest first. `disabled_reason` is null while events are sent, and 'paused' when somebody switched it off. */
-function listWebhooks(database: Database, { client, account }: { client?: string; account?: string }) {
+async function listWebhooks(database: Database, { client, account }: { client?: string; account?: string }) {
+  const { ownerObjection } = await import('../../src/webhooks/delivery/owner.ts');
   return database
     .selectFrom('webhook')
     .innerJoin('account', 'account.account_id', 'webhook.account_id')

@@ -20,7 +20,7 @@ const operations: { name: string; call(item: BenchData['items'][number]): Call }
   },
 ];
 
-/** Whether a request costs the same however many processes serve. */
+/** Shows whether the cost of a request depends on the number of processes. */
 export const apiProcesses: Bench = {
   name: 'apiProcesses',
   about: 'processor time of a request, with 1, 2 and 4 API processes',

@@ -15,7 +15,7 @@ export interface Bench {
 /** Rows of benches that share a table are printed below one heading. */
 export interface Table {
   heading: string[];
-  /** What a reader of the figures must know; a line each. */
+  /** What a reader of the figures must know, one line each. */
   notes: string[];
 }
 
@@ -29,12 +29,12 @@ export interface Rig {
   note(figure: Figure): void;
 }
 
-/** What an operation came to at a number of connections. */
+/** The result of an operation at one number of connections. */
 export interface Figure {
   operation: string;
   connections: number;
   api: Sample;
-  /** Requests a second ÷ what its SQL alone did in the rounds between. */
+  /** Requests per second ÷ those of its SQL alone in the alternating rounds. */
   ratio: number;
 }
 
@@ -42,9 +42,9 @@ export interface Options {
   rounds: number;
   seconds: number;
   connections: number[];
-  /** Smaller amounts, for a look at whether it works. */
+  /** Smaller amounts, to see whether the bench works. */
   quick: boolean;
-  /** Environment of the service, beside what the benches set. */
+  /** Environment of the service, beyond what the benches set. */
   environment: Record<string, string>;
   /** Another checkout of the service, for the benches that compare with one. */
   against?: string;

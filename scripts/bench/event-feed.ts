@@ -63,7 +63,7 @@ async function measure(service: Service, rounds: number): Promise<number[]> {
   return medians;
 }
 
-/** By a filter that lets nothing through, so that one page leads to the end. */
+/** Uses a filter that matches nothing, so that one page leads to the end. */
 async function lastCursor(service: Service): Promise<string> {
   return (await read(service, 'type=menu.deleted')).resume_cursor;
 }
@@ -76,7 +76,7 @@ async function read({ origin, token }: Service, query: string): Promise<{ resume
   return (await response.json()) as { resume_cursor: string };
 }
 
-/** Replaces all events by so many of the bench's account, as the relay would have listed them. */
+/** Replaces all events with `size` of the bench's account, as the relay would have listed them. */
 async function fill({ connection, data }: BenchServer, size: number): Promise<void> {
   const client = new pg.Client({ ...connection, ssl: false });
   await client.connect();

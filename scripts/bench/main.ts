@@ -59,7 +59,7 @@ async function main(): Promise<void> {
     console.error(`${Math.round((performance.now() - started) / 1000)} s  ${line}`);
   const [load = 0] = loadavg();
   if (load > availableParallelism() / 2) {
-    // One process of the service then gets a smaller share of the cores than the many of PostgreSQL.
+    // The single process of the service would then get a smaller share of the cores than the many of PostgreSQL.
     say(`this machine is busy (load ${load.toFixed(1)}): ratios come out lower than on a quiet one`);
   }
   say('starting PostgreSQL and filling it');
@@ -101,7 +101,7 @@ function readArguments() {
       allowPositionals: true,
     });
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    throw new UsageError(`${(error as Error).message.split('. ', 1)[0]}; see --help`);
   }
 }
 

@@ -37,7 +37,7 @@ const menus: { items: number; of(data: BenchData): { menu_id: number; item_ids: 
 const codings = ['–', 'gzip', 'br'];
 const togglesPerSecond = [0, 10];
 
-/** What readers of a menu get, with compression and beside writes to it. */
+/** Reads of a menu, compressed and not, with and without writes to it. */
 export const menuReads: Bench = {
   name: 'menuReads',
   about: 'one menu of 60, 500 or 5,000 items, compressed and not, while its items are toggled',
@@ -116,7 +116,7 @@ async function measure(
       median(samples.map(({ p99 }) => p99)).toFixed(2),
       median(samples.map(({ all }) => all)).toFixed(0),
       median(samples.map(({ eventLoop }) => eventLoop)).toFixed(0),
-      // Rounds that follow each other are compared, as the machine may change.
+      // Only consecutive rounds are compared, as the state of the machine may change.
       median(samples.map(({ all }, round) => all / (rounds.at(-1)?.[round]?.all ?? all))).toFixed(2),
     ];
     const whose = index === 0 ? 'this' : 'against';
@@ -126,7 +126,7 @@ async function measure(
   });
 }
 
-/** A round, with what each read of it took of the processor. */
+/** A round, with the CPU time of each read. */
 type Measured = Sample & ProcessorTime;
 
 async function measured({ pid }: Service, round: () => Promise<Sample>): Promise<Measured> {

@@ -7,7 +7,7 @@ import { call } from './rig/webhooks.ts';
 
 const about = 'an item with five selections in three groups, one of them within another';
 
-/** Its items are at a location of their own, so that those of other benches stay as they are. */
+/** Uses a location of its own, so that the items of other benches stay unchanged. */
 export const priceSelection: Bench = {
   ...comparison({ name: 'priceSelection', about, targets: () => [] }),
   async run(rig) {

@@ -8,7 +8,7 @@ import type { BenchData } from './rig/data.ts';
 import type { Call, HttpRound } from './rig/http-load.ts';
 import { processorTime } from './rig/processor-time.ts';
 import { type Service, startService } from './rig/service.ts';
-import { restock, switches } from './set-availability.ts';
+import { restock, switches, switchesOf, switchesOfNamed } from './set-availability.ts';
 import { toggle as toggleModifier } from './toggle-modifier.ts';
 import { formerPrices, newPrices } from './update-item.ts';
 
@@ -35,7 +35,7 @@ const table: Table = {
 interface Operation {
   name: string;
   targets(data: BenchData): Call[][];
-  /** SQL after which the first call on each target changes something; run before every round. */
+  /** SQL run before every round, so that the first call on each target changes something. */
   reset?: string;
 }
 
@@ -81,13 +81,42 @@ const operationsWith = (selections: Call[][]): Operation[] => [
     reset: formerPrices,
   },
   { name: 'setAvailability of one item', targets: ({ items }) => items.map(switches), reset: restock },
+  {
+    name: 'setAvailability of 2 items',
+    targets: ({ items }) => items.map(switchesOfFirst(2)),
+    reset: restock,
+  },
+  {
+    name: 'setAvailability of 5 items',
+    targets: ({ items }) => items.map(switchesOfFirst(5)),
+    reset: restock,
+  },
+  {
+    name: 'setAvailability of 5 items, all on one menu',
+    targets: ({ largeMenus: [menu] }) =>
+      Array.from({ length: 100 }, (_, place) =>
+        switchesOf(menu?.menu_id ?? 0, menu?.item_ids.slice(5 * place, 5 * place + 5) ?? []),
+      ),
+    reset: restock,
+  },
 ];
+
+/** The first items of a category, by their external ids. */
+function switchesOfFirst(count: number) {
+  return ({ menu_id, category_id }: BenchData['items'][number]): Call[] => {
+    const names = Array.from({ length: count }, (_, place) => `C${category_id}-${place + 1}`);
+    return switchesOfNamed(
+      menu_id,
+      names.map((external_id) => ({ external_id })),
+    );
+  };
+}
 
 type ItemPath = { menu_id: number; item_id: number };
 const pathOf = ({ menu_id, item_id }: ItemPath) => `/menus/${menu_id}/items/${item_id}`;
 const toggle = (item: ItemPath): Call => ({ method: 'POST', path: `${pathOf(item)}/toggle` });
 
-/** What a request costs the processor, of calls that share statements. */
+/** The CPU time of a request, for calls that share statements. */
 export const requestCost: Bench = {
   name: 'requestCost',
   about: 'processor time of service and PostgreSQL for each request, over connections',
@@ -120,7 +149,7 @@ interface Parts {
   client: pg.Client;
 }
 
-/** A round, with what each request of it took of the processor. */
+/** A round, with the CPU time of each request. */
 type Measured = Sample & { service: number; backends: number };
 
 async function measure(
@@ -167,7 +196,7 @@ async function measure(
   });
 }
 
-/** Processor time so far of the backends of all services, in µs. */
+/** CPU time used so far by the backends of all services, in µs. */
 async function backendTime(client: pg.Client): Promise<number> {
   const { rows } = await client.query<{ pid: number }>(
     `select pid from pg_stat_activity where application_name = 'menu-management-service'`,

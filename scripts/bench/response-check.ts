@@ -39,7 +39,7 @@ const loads: { operation: string; targets(data: BenchData): Call[][] }[] = [
   },
 ];
 
-/** What it costs that a share of the answers is checked against the contract. */
+/** The cost of checking a share of the responses against the contract. */
 export const responseCheck: Bench = {
   name: 'responseCheck',
   about: 'one item and a menu of 500 items, with a share of the responses checked',

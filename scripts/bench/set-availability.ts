@@ -2,7 +2,7 @@ import type { Bench } from './bench.ts';
 import { comparison } from './rig/comparison.ts';
 import type { Call } from './rig/http-load.ts';
 
-/** Each round begins by taking the items off. */
+/** Makes all items available, so that the first call of each round changes them. */
 export const restock = 'update item set is_available = true, unavailable_until = null where not is_available';
 
 export const setAvailability1 = comparison({
@@ -15,7 +15,7 @@ export const setAvailability1 = comparison({
 export const setAvailability100 = many(100);
 export const setAvailability500 = many(500);
 
-/** There are 20 menus that large, so that more connections would meet on their rows. */
+/** There are only 20 menus of this size; more connections would contend for their rows. */
 function many(count: number): Bench {
   return comparison({
     name: `setAvailability${count}`,
@@ -33,11 +33,22 @@ export function switches({ menu_id, item_id }: { menu_id: number; item_id: numbe
   return switchesOf(menu_id, [item_id]);
 }
 
-/** Off and on take turns, so that every call changes every item. */
-function switchesOf(menu_id: number, item_ids: number[]): Call[] {
+/** The same of several items of a menu. */
+export function switchesOf(menu_id: number, item_ids: number[]): Call[] {
+  return switchesOfNamed(
+    menu_id,
+    item_ids.map((item_id) => ({ item_id })),
+  );
+}
+
+/** The same of items by whatever names them. Off and on take turns, so that every call changes every item. */
+export function switchesOfNamed(
+  menu_id: number,
+  items: ({ item_id: number } | { external_id: string })[],
+): Call[] {
   return [false, true].map((is_available) => ({
     method: 'POST',
     path: `/menus/${menu_id}/availability`,
-    json: { items: item_ids.map((item_id) => ({ item_id, is_available })) },
+    json: { items: items.map((item) => ({ ...item, is_available })) },
   }));
 }

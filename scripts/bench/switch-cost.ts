@@ -3,7 +3,7 @@ import { processorTime } from './rig/processor-time.ts';
 import { serverTime } from './rig/server-time.ts';
 import { makeEvents, type Scene, until, webhookBench } from './rig/webhooks.ts';
 
-/** What a switch costs from its request until all of its deliveries are in the log. */
+/** The cost of a switch, from its request until all its deliveries are in the log. */
 export const switchCost: Bench = {
   ...webhookBench('switchCost', 'bytes and processor time of a switch, with 0, 1 and 10 endpoints', measure),
   table: {
@@ -43,7 +43,7 @@ async function measure(scene: Scene): Promise<string[][]> {
     const paths = Array.from({ length: added }, (_, n) => `/ok/${endpoints + n}`);
     await subscribe(paths, { from: endpoints });
     endpoints += added;
-    // Each connection of the service prepares its statements, and PostgreSQL its pages.
+    // Every connection of the service prepares its statements, and PostgreSQL reads its pages.
     await switchItems(scene, 5, endpoints);
     const steady = await cost(scene, () => switchItems(scene, seconds, endpoints));
     await query('checkpoint');
@@ -67,7 +67,7 @@ async function measure(scene: Scene): Promise<string[][]> {
 
 const accounts = 500;
 
-/** Bytes of WAL for an event of each account, after a checkpoint, when each has pages of its own in the feed. */
+/** Bytes of WAL for one event per account after a checkpoint, when each account has its own pages in the feed. */
 async function eventsOfManyAccounts(scene: Scene): Promise<number> {
   const { query } = scene;
   await makeEvents(scene, 0);
@@ -87,7 +87,7 @@ async function eventsOfManyAccounts(scene: Scene): Promise<number> {
      select account_id, 0, count(*), max(event_id::text)::uuid from made group by account_id`,
     [accounts],
   );
-  // Else the first look at each row changes its page as well.
+  // Otherwise the first read of each row changes its page as well.
   for (const table of ['event', 'feed', 'account_feed']) await query(`vacuum analyze ${table}`);
   await query('checkpoint');
   const { wal } = await cost(scene, async () => {
@@ -115,7 +115,7 @@ function row(name: string, count: number, sums: number[]): string[] {
   return [name, ...each, ...Array.from({ length: 5 - each.length }, () => '–')];
 }
 
-/** Waits for what the switches lead to. */
+/** Waits until everything that the switches cause is done. */
 async function switchItems(scene: Scene, seconds: number, endpoints: number): Promise<void> {
   const { write, query } = scene;
   const logged = async () => Number((await query('select count(*) from delivery_log'))[0]?.['count']);

@@ -8,7 +8,7 @@ export const webhookBacklog = webhookBench(
 
 const endpoints = 10;
 
-/** The endpoints are switched off while the backlog is made, as when customers mend their servers. */
+/** Disables the endpoints while the backlog builds up, as when customers repair their servers. */
 async function measure(scene: Scene): Promise<string[][]> {
   const { receiver, query, service, options, say } = scene;
   const events = options.quick ? 2_000 : 50_000;

@@ -11,7 +11,7 @@ export const webhookIdle = webhookBench(
   measure,
 );
 
-/** The same work beside 100 of them and beside all, in turns: what is due is sent, and the metrics are read. */
+/** Alternates between 100 idle endpoints and all of them. The work is the same: send what is due, read the metrics. */
 async function measure(scene: Scene): Promise<string[][]> {
   const { options, say } = scene;
   const [few, many] = options.quick ? [100, 2_000] : [100, 100_000];

@@ -10,7 +10,7 @@ const perSecond = 10;
 const observed = 90;
 const others = 10;
 
-/** Rounds in which the other 10 answer and rounds in which they hang take turns; the 90 alone are looked at. */
+/** Alternates rounds in which the other 10 endpoints respond and rounds in which they hang; only the 90 are measured. */
 async function measure(scene: Scene): Promise<string[][]> {
   const { options, say } = scene;
   const seconds = options.quick ? 3 : 20;

@@ -11,7 +11,7 @@ const perSecond = 200;
 async function measure({ write, subscribe, receiver, options, say }: Scene): Promise<string[][]> {
   const seconds = options.quick ? 3 : 15;
   await subscribe(['/ok/1']);
-  // The first seconds after a start are not what receivers know.
+  // Receivers rarely see the first seconds after a start.
   await write(perSecond, 2);
   await until(perSecond * 2, async () => (await receiver.ask({ kind: 'read' })).latencies.length);
   await receiver.ask({ kind: 'reset', secrets: {} });

@@ -9,7 +9,7 @@ export const webhookRelay = webhookBench(
 
 const accounts = { flooding: 1_000_001, other: 1_000_002 };
 
-/** Nothing is sent: all endpoints are switched off, or want other events. */
+/** Nothing is sent: all endpoints are disabled, or subscribed to other events. */
 async function measure(scene: Scene): Promise<string[][]> {
   const { options } = scene;
   const rows: string[][] = [];
@@ -38,7 +38,7 @@ async function unwanted(scene: Scene, endpoints: number, events: number): Promis
   ];
 }
 
-/** One relay works at a time, so this is also how many events a database can take in a second. */
+/** Only one relay works at a time, so this is also the number of events a database can take per second. */
 async function wanted(scene: Scene, endpoints: number, events: number): Promise<string[]> {
   const { query, say } = scene;
   await query('truncate webhook, delivery cascade');
@@ -56,7 +56,7 @@ async function wanted(scene: Scene, endpoints: number, events: number): Promise<
   ];
 }
 
-/** Milliseconds of processor time of PostgreSQL from the commit of so many events until the outbox is empty. */
+/** CPU time of PostgreSQL, in milliseconds, from the commit of `events` events until the outbox is empty. */
 async function relayed(scene: Scene, events: number): Promise<number> {
   await makeEvents(scene, 0);
   return backendTime(scene, async () => {

@@ -13,7 +13,7 @@ export const webhookRetention = webhookBench(
 
 const daysAgo = 40;
 
-/** A day long past, in the feed and with its events; and then it goes, while others read and write the tables. */
+/** Drops a past day of the feed and its events while others read and write the tables. */
 async function measure(scene: Scene): Promise<string[][]> {
   const { query, options, say } = scene;
   const events = options.quick ? 20_000 : 5_000_000;
@@ -72,8 +72,8 @@ async function measure(scene: Scene): Promise<string[][]> {
 }
 
 /**
- * Fills a partition of that day before it is attached, so that its indexes are made all at once, in a table whose
- * partitions begin today. Nobody vacuums a day that is long past.
+ * Fills a partition for that day before attaching it, so that each index is built in one go. The table's other
+ * partitions begin today. As in production, a day long past is not vacuumed.
  */
 async function addDay(
   { query }: Scene,
@@ -95,7 +95,7 @@ async function addDay(
   );
 }
 
-/** Leaves the day on the disk alone: what is long past is no longer in the system's memory, from which it had to go. */
+/** Evicts the day from the system's cache: a day long past is on disk only. */
 async function forget({ query }: Scene): Promise<void> {
   await query('checkpoint');
   const files = await query(
@@ -113,7 +113,7 @@ async function forget({ query }: Scene): Promise<void> {
       ]);
 }
 
-/** Tries until nobody else, such as autovacuum, holds a lock on the tables; the service asks again in its next sweep. */
+/** Retries while somebody, such as autovacuum, holds a lock on the tables; the service would retry in its next sweep. */
 async function whenFree<T>(change: () => Promise<T>): Promise<T> {
   for (;;) {
     try {
@@ -127,7 +127,7 @@ async function whenFree<T>(change: () => Promise<T>): Promise<T> {
 
 const lockNotAvailable = '55P03';
 
-/** Reads both tables over and over; stopping it tells the longest that this took, in milliseconds. */
+/** Reads both tables repeatedly until stopped, which returns the longest read in milliseconds. */
 async function probe({ server }: Scene): Promise<{ stop(): Promise<number> }> {
   const client = new pg.Client({ ...server.connection, ssl: false });
   await client.connect();

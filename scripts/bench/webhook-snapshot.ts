@@ -8,7 +8,7 @@ export const webhookSnapshot = webhookBench(
   measure,
 );
 
-/** Three times the same work in each round: without a snapshot, under one, and under it again behind all that has ended. */
+/** Three times the same work in a round: without a snapshot, under one, and under it again behind all that has ended. */
 async function measure(scene: Scene): Promise<string[][]> {
   const { options, server, say } = scene;
   const events = options.quick ? 200 : 4_000;
@@ -40,7 +40,7 @@ async function measure(scene: Scene): Promise<string[][]> {
   ];
 }
 
-/** Microseconds of processor time of PostgreSQL for each delivery. */
+/** CPU time of PostgreSQL per delivery, in microseconds. */
 async function cost(scene: Scene, events: number): Promise<number> {
   const took = await backendTime(scene, async () => {
     await makeEvents(scene, events);

@@ -34,7 +34,7 @@ async function logged(query: Scene['query']): Promise<number> {
   return row?.['attempts'] as number;
 }
 
-/** Without the first and the last tenth, in which it gets going and runs out. */
+/** Leaves out the first and the last tenth, in which throughput rises and falls. */
 function steadyRate(arrivals: readonly number[]): number {
   const from = Math.floor(arrivals.length * 0.1);
   const to = Math.floor(arrivals.length * 0.9);

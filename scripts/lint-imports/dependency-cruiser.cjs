@@ -5,6 +5,7 @@
 const order = [
   'main.ts',
   'process/',
+  'cells/',
   'app.ts',
   'operations.ts',
   'worker.ts',

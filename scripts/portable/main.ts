@@ -12,11 +12,9 @@ editions with swagger-parser in JavaScript and Java.
 
   --documents DIR  folder with openapi.json and openapi-3.0.json (generated)
 
-Exit status: 0 no difference and nothing refused, 1 otherwise, or in CI when an engine is missing.`;
+Exit status: 0 no difference and nothing refused; 1 otherwise, or in CI when an engine is missing; 2 invalid command line.`;
 
-const { values } = parseArgs({
-  options: { help: { type: 'boolean', short: 'h' }, documents: { type: 'string', default: 'generated' } },
-});
+const values = readArguments();
 if (values.help) {
   console.log(help);
   process.exit(0);
@@ -32,3 +30,16 @@ for (const fault of faults) console.log(fault);
 console.log(`${compared}: ${faults.length} faults`);
 if (lacks.length > 0) console.log(`skipped for want of: ${lacks.join(', ')}`);
 if (faults.length > 0 || (lacks.length > 0 && process.env['CI'])) process.exitCode = 1;
+
+function readArguments() {
+  const options = {
+    help: { type: 'boolean', short: 'h' },
+    documents: { type: 'string', default: 'generated' },
+  } as const;
+  try {
+    return parseArgs({ options }).values;
+  } catch (error) {
+    console.error(`portable: ${(error as Error).message.split('. ', 1)[0]}; see --help`);
+    process.exit(2);
+  }
+}

@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { type Param, statement } from '../db/statement.ts';
-import { type Client, enabledClients, hashOfSecret } from './client.ts';
+import { type Client, enabledClients, type FoundClient, hashOfSecret, requireServedHere } from './client.ts';
 
 /*
  * Anybody can make this service look up a client, as often as they like. Attempts cannot be refused before they are
@@ -26,7 +26,7 @@ export function createClientAuthentication(database: Database): AuthenticateClie
     // An unknown client costs the same comparison as a known one, and each of the secrets is compared.
     const hash = hashOfSecret(secret);
     const matching = secret_hashes.filter((one) => timingSafeEqual(one, hash));
-    return 'client_id' in client && matching.length > 0 ? client : undefined;
+    return 'client_id' in client && matching.length > 0 ? requireServedHere(client) : undefined;
   };
 }
 
@@ -72,5 +72,5 @@ const selectWithSecrets = statement(
           and expires_at > now()
       )`.as('secret_hashes'),
       )
-      .$castTo<Client & { secret_hashes: Buffer[] }>(),
+      .$castTo<FoundClient & { secret_hashes: Buffer[] }>(),
 );

@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { isAway } from '../db/cell.ts';
 import type { Database } from '../db/database.ts';
 import { build, type Param, statement } from '../db/statement.ts';
+import { serviceUnavailable } from '../http/errors.ts';
 import type { Scope } from '../http/scopes.ts';
 
 /** A client as requests are checked against it. */
@@ -11,6 +13,15 @@ export interface Client {
   location_ids: number[] | null;
   /** Tokens of an earlier generation are refused. */
   token_generation: number;
+}
+
+/** A client as it was looked up. */
+export type FoundClient = Client & { is_away: boolean };
+
+/** @throws 503 while the account of the client is on its way to or from another cell */
+export function requireServedHere({ is_away, ...client }: FoundClient): Client {
+  if (is_away) throw serviceUnavailable();
+  return client;
 }
 
 /**
@@ -34,11 +45,12 @@ export async function createClient(
   return { ...client, token_generation: 0, client_secret };
 }
 
-/** Selects the clients that may act. */
+/** Selects the clients that may act, with whether their account is served in another cell. */
 export const enabledClients = () =>
   build
     .selectFrom('client')
     .select(['account_id', 'client_id', 'scopes', 'location_ids', 'token_generation'])
+    .select(isAway('client.account_id').as('is_away'))
     .where('disabled_at', 'is', null);
 
 /** 256 random bits, so that a plain hash resists guessing as well as a slow one would. */

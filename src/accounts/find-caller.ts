@@ -4,32 +4,53 @@ import { type Param, statement } from '../db/statement.ts';
 import type { Claims } from '../http/authenticate.ts';
 import type { Caller } from '../http/caller.ts';
 import { impliedScopes, isScope } from '../http/scopes.ts';
-import { type Client, enabledClients } from './client.ts';
+import { type Client, enabledClients, type FoundClient, requireServedHere } from './client.ts';
 
-// A disabled client and a revoked token are refused this soon, and a busy token costs one look-up in this time.
-const trustMs = 1_000;
+/** A disabled client and a revoked token are refused this soon, and a busy token costs one look-up in this time. */
+export const trustMs = 1_000;
 
-/**
- * Finds callers by the claims of their verified token.
- * @returns a function that returns undefined if the client is unknown or disabled, or if the token was ended or
- *   revoked.
- */
-export function createCallerFinder(database: Database): (claims: Claims) => Promise<Caller | undefined> {
-  const known = new Map<string, { until: number; client: Promise<Client | undefined> }>();
+/** Finds callers by the claims of their verified token. */
+export interface CallerFinder {
+  /**
+   * Undefined if the client is unknown or disabled, or if the token was ended or revoked.
+   * @throws 503 while the account is on its way to or from another cell
+   */
+  find(claims: Claims): Promise<Caller | undefined>;
+  /** The caller, if it was found a moment ago. */
+  known(claims: Claims): Caller | undefined;
+}
 
-  return async (claims) => {
+interface LookedUp {
+  until: number;
+  client: Promise<FoundClient | undefined>;
+  caller?: Caller | undefined;
+}
+
+/** Claims are told apart as objects: those of a token that is used often have to be the same one. */
+export function createCallerFinder(database: Database): CallerFinder {
+  const entries = new WeakMap<Claims, LookedUp>();
+  const current = (claims: Claims) => {
+    const entry = entries.get(claims);
+    return entry && entry.until >= performance.now() ? entry : undefined;
+  };
+
+  function look(claims: Claims): LookedUp {
     const { sub: client_id, jti: token_id } = claims;
-    const holder = `${client_id} ${token_id}`;
-    let entry = known.get(holder);
-    if (!entry || entry.until < performance.now()) {
-      if (known.size > 10_000) known.clear();
-      const client = selectHolder(database, { client_id, token_id }).then(([found]) => found);
-      client.catch(() => known.delete(holder));
-      entry = { until: performance.now() + trustMs, client };
-      known.set(holder, entry);
-    }
-    const client = await entry.client;
-    return client && callerOf(client, claims);
+    const client = selectHolder(database, { client_id, token_id }).then(([found]) => found);
+    const entry = { until: performance.now() + trustMs, client };
+    client.catch(() => entries.delete(claims));
+    entries.set(claims, entry);
+    return entry;
+  }
+
+  return {
+    known: (claims) => current(claims)?.caller,
+    async find(claims) {
+      const entry = current(claims) ?? look(claims);
+      const client = await entry.client;
+      entry.caller ??= client && callerOf(requireServedHere(client), claims);
+      return entry.caller;
+    },
   };
 }
 
@@ -56,5 +77,5 @@ const selectHolder = statement('accounts.findCaller', (p: Param<{ client_id: str
             and revoked.token_id = ${p('token_id', 'uuid')}
         )`,
     )
-    .$castTo<Client>(),
+    .$castTo<FoundClient>(),
 );

@@ -19,6 +19,8 @@ export interface SigningKeys {
   signing(): Promise<{ kid: string; privateKey: string }>;
   /** The public key in PEM, also when another process has created it since. @throws while the database is away. */
   publicKey(kid: unknown): Promise<string | undefined>;
+  /** Whether there is such a key for certain; false also if that has to be read first. */
+  isKnown(kid: unknown): boolean;
   /** The public keys as a JWK Set (RFC 7517). */
   jwks(): Promise<{ keys: JsonWebKey[] }>;
 }
@@ -73,6 +75,7 @@ export async function loadSigningKeys(database: Database, seal: Seal): Promise<S
       if (found) return found.pem;
       return (await knownSince(asked)).find((key) => key.kid === kid)?.pem;
     },
+    isKnown: (kid) => known.at >= performance.now() - trustMs && known.keys.some((key) => key.kid === kid),
     async jwks() {
       const keys = await recent().catch(() => known.keys);
       return { keys: keys.map(({ jwk }) => jwk) };

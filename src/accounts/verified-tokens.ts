@@ -6,6 +6,8 @@ export type VerifiedClaims = Claims & { exp: number };
 
 /** Tokens whose signatures need not be checked again, by the `Authorization` header that they came in. */
 export interface VerifiedTokens {
+  /** What `find` resolves to, if that needs no look at the database. */
+  known(header: string | undefined): VerifiedClaims | undefined;
   /**
    * The claims of a header that was verified before, unless the token has expired or its key is gone since.
    * @throws while the database is away and the keys cannot be known.
@@ -20,26 +22,44 @@ export interface VerifiedTokens {
  * at each use: here the time and the keys, and by the reader of the claims the rights of the client.
  */
 export function createVerifiedTokens(
-  keys: Pick<SigningKeys, 'publicKey'>,
+  keys: Pick<SigningKeys, 'publicKey' | 'isKnown'>,
   { max = 10_000 }: { max?: number } = {},
 ): VerifiedTokens {
-  const known = new Map<string, { kid: unknown; claims: VerifiedClaims }>();
+  const verified = new Map<string, { kid: unknown; claims: VerifiedClaims; used: number }>();
+  let uses = 0;
+
+  function unexpired(header: string) {
+    const found = verified.get(header);
+    if (!found) return undefined;
+    if (Date.now() >= found.claims.exp * 1_000) {
+      verified.delete(header);
+      return undefined;
+    }
+    found.used = ++uses;
+    return found;
+  }
+
+  // A tenth at once, since finding them takes a look at all.
+  function makeRoom(): void {
+    const byUse = [...verified].sort(([, one], [, other]) => one.used - other.used);
+    for (const [header] of byUse.slice(0, Math.ceil(max / 10))) verified.delete(header);
+  }
 
   return {
+    known(header = '') {
+      const found = unexpired(header);
+      return found && keys.isKnown(found.kid) ? found.claims : undefined;
+    },
     async find(header = '') {
-      const found = known.get(header);
+      const found = unexpired(header);
       if (!found) return undefined;
-      known.delete(header);
-      if (Date.now() >= found.claims.exp * 1_000) return undefined;
-      known.set(header, found);
       if (await keys.publicKey(found.kid)) return found.claims;
-      known.delete(header);
+      verified.delete(header);
       return undefined;
     },
     add(header, kid, claims) {
-      known.set(header, { kid, claims });
-      const [oldest] = known.keys();
-      if (known.size > max && oldest !== undefined) known.delete(oldest);
+      verified.set(header, { kid, claims, used: ++uses });
+      if (verified.size > max) makeRoom();
     },
   };
 }

@@ -1,4 +1,9 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type {
+  FastifyInstance,
+  FastifyRequest,
+  preParsingHookHandler,
+  preValidationHookHandler,
+} from 'fastify';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { type OperationId, operations } from '../../generated/operations.ts';
 import { type ApiError, OAuthFailure, parameterError } from '../http/errors.ts';
@@ -59,25 +64,29 @@ export function registerBodyParsers(app: FastifyInstance): void {
  * Checked before the body is read: Fastify parses media types that the operation does not declare, but does not
  * validate them.
  */
-export function requireMediaType({ mediaTypes }: BodyRule): (request: FastifyRequest) => Promise<void> {
-  return async (request) => {
+export function requireMediaType({ mediaTypes }: BodyRule): preParsingHookHandler {
+  return (request, _reply, _payload, done) => {
     const mediaType = request.headers['content-type']?.split(';', 1)[0]?.trim().toLowerCase();
     const encoding = request.headers['content-encoding']?.trim().toLowerCase() ?? 'identity';
     if (encoding !== 'identity') throw refusedMediaType(request);
     if (mediaType !== undefined && !mediaTypes.includes(mediaType)) throw refusedMediaType(request);
+    done();
   };
 }
 
 /** Fastify skips validation for an empty body (fastify#7038). */
-export async function requireBody({ body }: FastifyRequest): Promise<void> {
+export const requireBody: preValidationHookHandler = ({ body }, _reply, done) => {
   if (body === undefined) throw parameterError([error('required', 'is required')]);
-}
+  done();
+};
 
 /** For operations without a body: whatever is sent along, also an empty "JSON" body, is left unread. */
-export async function ignoreBody(request: FastifyRequest): Promise<void> {
-  for (const name of ['content-type', 'content-length', 'transfer-encoding'])
-    delete request.raw.headers[name];
-}
+export const ignoreBody: preParsingHookHandler = ({ raw: { headers } }, _reply, _payload, done) => {
+  for (const name of bodyHeaders) if (name in headers) delete headers[name];
+  done();
+};
+
+const bodyHeaders = ['content-type', 'content-length', 'transfer-encoding'];
 
 /** @throws 422 if it is not JSON in UTF-8, or if it has more levels or values than any body of the contract. */
 export function parseJson(body: Uint8Array, most = mostValues): unknown {
@@ -169,8 +178,10 @@ function parseForm(body: Buffer, known: ReadonlySet<string> = new Set()): Record
   return Object.fromEntries(fields.filter(([, value]) => value !== ''));
 }
 
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
 function decode(body: Uint8Array): string {
-  return new TextDecoder('utf-8', { fatal: true }).decode(body);
+  return utf8.decode(body);
 }
 
 function error(code: string, message: string) {

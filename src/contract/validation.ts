@@ -1,5 +1,10 @@
 import { Ajv2020, type ErrorObject, type Options, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { FastifyRequest, FastifySchemaCompiler, FastifySchemaValidationError } from 'fastify';
+import type {
+  FastifyRequest,
+  FastifySchemaCompiler,
+  FastifySchemaValidationError,
+  preHandlerHookHandler,
+} from 'fastify';
 import type { components } from '../../generated/api.ts';
 import document from '../../generated/openapi.json' with { type: 'json' };
 import { operations } from '../../generated/operations.ts';
@@ -98,7 +103,9 @@ export function explainErrors(errors: FastifySchemaValidationError[], part: stri
  * The end of validation: all errors of the request at once, where Fastify stops at the first part that has one.
  * @throws 422, or 404 for a path without valid ids, 400 for a header.
  */
-export async function requireValid(request: FastifyRequest): Promise<void> {
+export const requireValid: preHandlerHookHandler = (request, _reply, done) => {
+  // Fastify has found nothing, and there is nothing that it does not look at.
+  if (!request.validationError && !request.url.includes('?')) return done();
   const first = request.validationError as (ApiError & { validationContext: string }) | undefined;
   if (first?.validationContext === 'params' || first?.validationContext === 'headers') throw first;
   const wrongHeaders = first ? errorsOf('headers', request) : [];
@@ -108,7 +115,8 @@ export async function requireValid(request: FastifyRequest): Promise<void> {
   if (first && others.length === 0) throw first;
   const errors = [...(first?.errors ?? []), ...others];
   if (errors.length > 0) throw parameterError(errors);
-}
+  done();
+};
 
 // Fastify validates body, query and headers in this order, and no further than the first that is not valid.
 function errorsOf(part: 'querystring' | 'headers', request: FastifyRequest): ErrorObject[] {
@@ -167,10 +175,10 @@ function withCanonicalIntegers(
   );
   if (integers.length === 0) return validate;
   const check = (data: Record<string, unknown>): boolean => {
-    const wrong = integers.filter((name) =>
-      [data[name]].flat().some((one) => typeof one === 'string' && !/^(0|-?[1-9]\d{0,15})$/.test(one)),
-    );
+    // Before Ajv has coerced them.
+    const wrong = integers.filter((name) => !isCanonical(data[name]));
     const valid = validate(data) as boolean;
+    if (valid && wrong.length === 0) return true;
     check.errors = [
       ...(valid ? [] : (validate.errors ?? [])).filter(
         (error) => !wrong.includes(error.instancePath.split('/')[1] ?? ''),
@@ -182,10 +190,15 @@ function withCanonicalIntegers(
         message: 'must be integer',
       })),
     ];
-    return check.errors.length === 0;
+    return false;
   };
   check.errors = [] as Partial<ErrorObject>[];
   return check as unknown as ValidateFunction;
+}
+
+function isCanonical(value: unknown): boolean {
+  if (Array.isArray(value)) return value.every(isCanonical);
+  return typeof value !== 'string' || /^(0|-?[1-9]\d{0,15})$/.test(value);
 }
 
 // For a nullable value that is not null, only the error in the value itself: Ajv also reports that it is not null,

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import openapiGlue from 'fastify-openapi-glue';
 import { type Handlers, type OperationId, operations } from '../../generated/operations.ts';
-import type { Database } from '../db/database.ts';
+import { type Database, shareOf } from '../db/database.ts';
 import type { Replicas } from '../db/replicas/replicas.ts';
 import type { Seal } from '../db/seal.ts';
 import { addVary } from '../http/compression.ts';
@@ -66,9 +66,14 @@ export async function registerContract(
 /** The published document, as far as it is read here. */
 export interface OpenApiDocument {
   paths: Record<string, Record<string, object>>;
+  components: Components;
 }
 
-// Responses are written by the handlers and checked by the tests; compiling their schemas would only cost start time.
+/** By kind and name. */
+type Components = Record<string, Record<string, object>>;
+
+// Responses are written by the handlers and checked by the tests. To read them, and the two thirds of the components
+// that no request refers to, would only cost start time.
 function requestSide({ webhooks: _, ...document }: OpenApiDocument & { webhooks?: object }): object {
   const responses = { default: { description: 'see the published document' } };
   const paths = Object.entries(document.paths).map(([path, methods]) => [
@@ -77,7 +82,30 @@ function requestSide({ webhooks: _, ...document }: OpenApiDocument & { webhooks?
       Object.entries(methods).map(([method, operation]) => [method, { ...operation, responses }]),
     ),
   ]);
-  return { ...document, paths: Object.fromEntries(paths) };
+  const requests = Object.fromEntries(paths);
+  const { securitySchemes } = document.components;
+  const components = { ...referredTo(requests, document.components), securitySchemes };
+  return { ...document, paths: requests, components };
+}
+
+/** Those of the components that a part of the document refers to, by way of others too. */
+function referredTo(part: object, components: Components): Components {
+  const found: Components = {};
+  const visit = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return;
+    if ('$ref' in value) find(value.$ref as string);
+    for (const child of Object.values(value)) visit(child);
+  };
+  const find = (reference: string): void => {
+    const [, , kind = '', name = ''] = reference.split('/');
+    found[kind] ??= {};
+    if (found[kind][name]) return;
+    const component = components[kind]?.[name] as object;
+    found[kind][name] = component;
+    visit(component);
+  };
+  visit(part);
+  return found;
 }
 
 /** Compares both ways; exported for its test. @throws naming each difference */
@@ -183,8 +211,11 @@ function onServer<T>(
   writes: boolean,
   serve: (database: Database) => Promise<T>,
 ): Promise<T> {
-  if (!replicas || !caller) return serve(database);
-  return writes ? replicas.write(caller.accountId, serve) : replicas.read(caller.accountId, serve);
+  if (!caller) return serve(database);
+  const { accountId, clientId } = caller;
+  const serveClient = (database: Database) => serve(shareOf(database, clientId));
+  if (!replicas) return serveClient(database);
+  return writes ? replicas.write(accountId, serveClient) : replicas.read(accountId, serveClient);
 }
 
 // `Accept` is looked at only where there is a choice.

@@ -2,7 +2,8 @@ import { CompiledQuery, Kysely, PostgresDialect, sql, type Transaction } from 'k
 import pg from 'pg';
 import type { DB } from '../../generated/database.ts';
 import type { DatabaseState } from './diagnosis.ts';
-import { type Discards, type PoolLimits, WatchedPool } from './pool.ts';
+import { type Discards, type LentClient, type PoolLimits, rowsFrom, WatchedPool } from './pool.ts';
+import { PoolShare } from './pool-share.ts';
 import { sessionLimits, sessionSettings, setSession } from './session.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 
@@ -61,6 +62,7 @@ export function openDatabase(connection: pg.PoolConfig, options: PoolOptions = {
   );
   const database = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
   pools.set(database, pool);
+  shares.set(database, new Map());
   // Kysely ends a pool that it has used itself.
   const destroy = database.destroy.bind(database);
   database.destroy = async () => {
@@ -76,20 +78,59 @@ export function openDatabase(connection: pg.PoolConfig, options: PoolOptions = {
  * @param silenceMs for a statement that lifts the server's limit.
  */
 export function patient(database: Database, silenceMs?: number): Database {
-  const pool = pools.get(database);
+  const pool = poolFor(database);
   if (!pool) return database;
-  const { options } = pool;
-  const connect = () => pool.connect(silenceMs ?? pool.limits.longSilenceMs);
+  return through(pool, () => pool.connect(silenceMs ?? pool.limits.longSilenceMs));
+}
+
+/** A database whose connections come from a pool that others use too. */
+function through({ options }: WatchedPool | PoolShare, connect: () => Promise<LentClient>): Database {
   const end = () => Promise.resolve();
   return new Kysely<DB>({ dialect: new PostgresDialect({ pool: { options, connect, end } }) });
 }
 
 const pools = new WeakMap<Database, WatchedPool>();
 
+/**
+ * The same database for the calls of one client, which can occupy only a part of the connections: see PoolShare. What
+ * calls of several clients share belongs to the whole database, which `wholeOf` returns.
+ */
+export function shareOf(whole: Database, clientId: string): Database {
+  const [pool, known] = [pools.get(whole), shares.get(whole)];
+  if (!pool || !known) return whole;
+  const own = known.get(clientId);
+  if (own) return own;
+  // A client whose share is forgotten while calls use it gets another one beside it, which does no harm.
+  if (known.size >= mostShares) known.clear();
+  const share = createShare(whole, pool);
+  known.set(clientId, share);
+  return share;
+}
+
+/** The database of which this is a share; a database itself otherwise. */
+export function wholeOf(database: Database): Database {
+  return wholes.get(database)?.whole ?? database;
+}
+
+function createShare(whole: Database, pool: WatchedPool): Database {
+  const part = new PoolShare(pool);
+  const share = through(part, () => part.connect());
+  wholes.set(share, { whole, part });
+  return share;
+}
+
+const mostShares = 10_000;
+const shares = new WeakMap<Database, Map<string, Database>>();
+const wholes = new WeakMap<Database, { whole: Database; part: PoolShare }>();
+
+function poolFor(database: Database): WatchedPool | PoolShare | undefined {
+  return pools.get(database) ?? wholes.get(database)?.part;
+}
+
 /** The rows of a statement: straight from the pool, as Kysely's executor costs more than it does here, or in a transaction. */
 export async function rowsOf<Row>(database: Database, text: string, values: unknown[]): Promise<Row[]> {
-  const pool = database.isTransaction ? undefined : pools.get(database);
-  if (pool) return pool.query<Row>(text, values);
+  const pool = database.isTransaction ? undefined : poolFor(database);
+  if (pool) return rowsFrom<Row>(pool, text, values);
   const { rows } = await database.executeQuery(CompiledQuery.raw(text, values));
   return rows as Row[];
 }

@@ -42,6 +42,44 @@ const tickMs = 100;
 /** A connection that is lent until its `release`. */
 export type LentClient = WatchedClient & Pick<pg.PoolClient, 'release'>;
 
+/** The use of one connection out of a limited number. */
+export interface Turn {
+  /** For it. */
+  waitedMs: number;
+  /** Called when the connection is released. */
+  end(): void;
+  /** Called when there is none. */
+  fail(error: DatabaseUnavailable): void;
+}
+
+function endWith(client: LentClient, turn: Turn): void {
+  const { release } = client;
+  client.release = (error) => {
+    release(error);
+    turn.end();
+  };
+}
+
+/** The rows of one statement on any connection. */
+export async function rowsFrom<Row>(
+  pool: Pick<WatchedPool, 'connect'>,
+  text: string,
+  values: unknown[],
+): Promise<Row[]> {
+  const client = await pool.connect();
+  try {
+    const { rows } = await client.query(text, values);
+    return rows as Row[];
+  } catch (error) {
+    // Class 08 is of the connection, and a proxy may have reported it.
+    const isReported = error instanceof pg.DatabaseError && !error.code?.startsWith('08');
+    if (isReported && !client.isComplete) noteUndone(error);
+    throw error;
+  } finally {
+    client.release();
+  }
+}
+
 export class WatchedPool {
   readonly options: WatchedPoolConfig;
   readonly limits: PoolLimits;
@@ -54,6 +92,7 @@ export class WatchedPool {
   #timer: NodeJS.Timeout | undefined;
   #tickedAt = 0;
   #now = 0;
+  #heardAt = 0;
   #hasHeard = false;
   #hasFailed = false;
 
@@ -73,36 +112,27 @@ export class WatchedPool {
     this.#pool.on('release', (_error, client) => this.#takeBack(client as unknown as WatchedClient));
   }
 
-  /** @param patienceMs how long a statement may take. @throws DatabaseUnavailable when there is no connection in time */
-  async connect(patienceMs = this.limits.silenceMs): Promise<LentClient> {
+  /**
+   * @param patienceMs how long a statement may take.
+   * @param turn of a caller that has waited before.
+   * @throws DatabaseUnavailable when there is no connection in time
+   */
+  async connect(patienceMs = this.limits.silenceMs, turn?: Turn): Promise<LentClient> {
     this.#timer ??= this.#start();
-    const askedAt = this.#now;
+    const askedAt = this.#now - (turn?.waitedMs ?? 0);
     try {
       const client = (await this.#pool.connect()) as unknown as LentClient;
       const waitedMs = this.#now - askedAt;
       // Messages to its previous user do not count for the next one.
       if (waitedMs > 0 && client.hasHeard()) this.#note(client);
       client.lend(patienceMs, waitedMs);
+      if (turn) endWith(client, turn);
       return client;
     } catch (cause) {
       this.#hasFailed = true;
-      throw new DatabaseUnavailable(cause);
-    }
-  }
-
-  /** The rows of one statement on any connection. */
-  async query<Row>(text: string, values: unknown[]): Promise<Row[]> {
-    const client = await this.connect();
-    try {
-      const { rows } = await client.query(text, values);
-      return rows as Row[];
-    } catch (error) {
-      // Class 08 is of the connection, and a proxy may have reported it.
-      const isReported = error instanceof pg.DatabaseError && !error.code?.startsWith('08');
-      if (isReported && !client.isComplete) noteUndone(error);
+      const error = new DatabaseUnavailable(cause);
+      turn?.fail(error);
       throw error;
-    } finally {
-      client.release();
     }
   }
 
@@ -120,6 +150,11 @@ export class WatchedPool {
     if (this.#pool.ending) return;
     await this.#pool.end();
     clearInterval(this.#timer);
+  }
+
+  /** How long nothing has been heard on any connection. */
+  get silentMs(): number {
+    return this.#now - this.#heardAt;
   }
 
   get use(): { busy: number; idle: number; waiting: number } {
@@ -168,6 +203,7 @@ export class WatchedPool {
 
   #note(client: WatchedClient): void {
     this.#hasHeard = true;
+    this.#heardAt = this.#now;
     client.heardAt = this.#now;
   }
 

@@ -20,10 +20,12 @@
  *   if it waited long for an unavailable database.
  * - Calls that change the same record go into successive statements, unless the statement can apply several in turn.
  * - In a transaction a call runs directly, since its writes belong to the transaction.
+ * - A direct call occupies a connection of its client's share (shareOf), and a shared statement one of the whole pool,
+ *   since clients share it.
  *
  * The process keeps no other state for this, and processes need not know of each other.
  */
-import type { Database } from './database.ts';
+import { type Database, wholeOf } from './database.ts';
 import { DatabaseUnavailable, isUnavailable, isUndone } from './unavailable.ts';
 
 export interface Sharing<Call, Result> {
@@ -31,16 +33,15 @@ export interface Sharing<Call, Result> {
   key: (call: Call) => string;
   /** Runs one call on its own; it may wait for locks. */
   alone: (database: Database, call: Call) => Promise<Result>;
+  /** Several at once: what each gets, in their order. */
+  together: (database: Database, calls: Calls<Call>) => Promise<Outcome<Result>[]>;
+  /** Continues a call that the statement has passed over; `alone` unless given. */
+  goOn?: (database: Database, call: Call) => Promise<Result>;
   /**
-   * Several at once: what each gets, in their order. For a call that the statement has passed over that is the promise of
-   * its way alone.
-   */
-  together: (database: Database, calls: Calls<Call>) => Promise<(Result | Promise<Result>)[]>;
-  /**
-   * The record that the call changes: a statement takes one call for each, and further ones wait for the next
+   * The records that the call changes: a statement takes one call for each, and further ones wait for the next
    * statement.
    */
-  changed?: (call: Call) => unknown;
+  changed?: (call: Call) => readonly unknown[];
   /** Whether it only reads, so that it may always be done again. */
   isRead?: boolean;
   /**
@@ -52,6 +53,12 @@ export interface Sharing<Call, Result> {
 /** At least one. */
 export type Calls<Call> = [Call, ...Call[]];
 
+/** Instead of a result: the statement has done nothing for the call. */
+export const passedOver = Symbol('passed over');
+
+/** What a statement has done for one of its calls. */
+export type Outcome<Result> = Result | typeof passedOver;
+
 /** The function that `shared` returns: used in place of `alone`. */
 export interface Shared<Call, Result> {
   (database: Database, call: Call): Promise<Result>;
@@ -59,8 +66,9 @@ export interface Shared<Call, Result> {
   isBusy(database: Database, call: Call): boolean;
 }
 
-// A statement with more calls would delay the first of them, and the process, for longer.
-const mostCalls = 100;
+// A statement with more calls, or with more records that they change, would delay the first of them, and the process,
+// for longer.
+const most = 100;
 // A caller waits four seconds at most, of which a failed statement may have taken this much.
 const patienceMs = 500;
 
@@ -76,21 +84,24 @@ export function shared<Call, Result>(sharing: Sharing<Call, Result>): Shared<Cal
   };
   const add = (database: Database, call: Call) => {
     if (database.isTransaction) return sharing.alone(database, call);
-    const queues = queuesOf(database);
+    const whole = wholeOf(database);
+    const queues = queuesOf(whole);
     const key = sharing.key(call);
     let queue = queues.get(key);
     if (!queue) {
-      queue = new Queue(database, sharing, () => queues.delete(key));
+      queue = new Queue(whole, sharing, () => queues.delete(key));
       queues.set(key, queue);
     }
-    return queue.add(call);
+    return queue.add(database, call);
   };
   const isBusy = (database: Database, call: Call) =>
-    byDatabase.get(database)?.get(sharing.key(call))?.isSharing ?? false;
+    byDatabase.get(wholeOf(database))?.get(sharing.key(call))?.isSharing ?? false;
   return Object.assign(add, { isBusy });
 }
 
 interface Waiting<Call, Result> {
+  /** Its client's share. */
+  database: Database;
   call: Call;
   since: number;
   resolve: (result: Result | Promise<Result>) => void;
@@ -114,20 +125,21 @@ class Queue<Call, Result> {
     this.#end = end;
   }
 
-  add(call: Call): Promise<Result> {
+  /** @param database the share of the caller. */
+  add(database: Database, call: Call): Promise<Result> {
     const { goesBeside = true, isRead } = this.#sharing;
     const isFree = !this.#hasAlone && this.#waiting.length === 0 && !(isRead && this.isSharing);
-    if (goesBeside && isFree) return this.#goAlone(call);
+    if (goesBeside && isFree) return this.#goAlone(database, call);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ call, since: performance.now(), resolve, reject });
+      this.#waiting.push({ database, call, since: performance.now(), resolve, reject });
       if (!this.isSharing) void this.#goTogether();
     });
   }
 
-  async #goAlone(call: Call): Promise<Result> {
+  async #goAlone(database: Database, call: Call): Promise<Result> {
     this.#hasAlone = true;
     try {
-      return await this.#sharing.alone(this.#database, call);
+      return await this.#sharing.alone(database, call);
     } finally {
       this.#hasAlone = false;
       if (!this.isSharing) this.#end();
@@ -136,15 +148,16 @@ class Queue<Call, Result> {
 
   async #goTogether(): Promise<void> {
     this.isSharing = true;
+    const { alone, goOn = alone, together } = this.#sharing;
     while (this.#waiting.length > 0) {
       const calls = this.#take();
       const begun = performance.now();
       try {
-        const results = await this.#sharing.together(
-          this.#database,
-          calls.map(({ call }) => call) as Calls<Call>,
-        );
-        for (const [place, { resolve }] of calls.entries()) resolve(results[place] as Result);
+        const outcomes = await together(this.#database, calls.map(({ call }) => call) as Calls<Call>);
+        for (const [place, { database, call, resolve }] of calls.entries()) {
+          const outcome = outcomes[place] as Outcome<Result>;
+          resolve(outcome === passedOver ? goOn(database, call) : (outcome as Result));
+        }
       } catch (error) {
         this.#fail(calls, error, performance.now() - begun);
       }
@@ -156,23 +169,29 @@ class Queue<Call, Result> {
   /** The next ones of those who wait. */
   #take(): Waiting<Call, Result>[] {
     const { changed } = this.#sharing;
-    if (!changed) return this.#waiting.splice(0, mostCalls);
-    const taken = new Map<unknown, Waiting<Call, Result>>();
+    if (!changed) return this.#waiting.splice(0, most);
+    const taken: Waiting<Call, Result>[] = [];
     const left: Waiting<Call, Result>[] = [];
+    const records = new Set<unknown>();
     for (const one of this.#waiting) {
-      const what = changed(one.call);
-      if (taken.size === mostCalls || taken.has(what)) left.push(one);
-      else taken.set(what, one);
+      const own = changed(one.call);
+      const isTooMuch = records.size > 0 && records.size + own.length > most;
+      if (isTooMuch || own.some((record) => records.has(record))) {
+        left.push(one);
+      } else {
+        taken.push(one);
+        for (const record of own) records.add(record);
+      }
     }
     this.#waiting = left;
-    return [...taken.values()];
+    return taken;
   }
 
   #fail(calls: Waiting<Call, Result>[], error: unknown, afterMs: number): void {
     const { alone, isRead } = this.#sharing;
     const changedNothing = isUndone(error) || (isRead && !(error instanceof DatabaseUnavailable));
     if (changedNothing && (afterMs < patienceMs || !isUnavailable(error))) {
-      for (const { call, resolve } of calls) resolve(alone(this.#database, call));
+      for (const { database, call, resolve } of calls) resolve(alone(database, call));
       return;
     }
     for (const { reject } of calls) reject(error);

@@ -7,6 +7,13 @@ export class DatabaseUnavailable extends Error {
   }
 }
 
+/** The other statements of the same client occupy its part of the connections; nothing is wrong with the database. */
+export class ShareTaken extends Error {
+  constructor() {
+    super('the client occupies its part of the connections');
+  }
+}
+
 /** Whether an error says that the database cannot serve now, so that nothing is wrong with the request. */
 export function isUnavailable(thrown: unknown): boolean {
   if (thrown instanceof DatabaseUnavailable) return true;

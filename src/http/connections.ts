@@ -30,29 +30,49 @@ export interface ReadingTime {
   wholeMs: number;
 }
 
+interface Sent {
+  response: ServerResponse;
+  since: number;
+  isTimed: boolean;
+}
+
 /** Destroys each connection that does not take a response in time: it would hold a descriptor and the body for ever. */
 export function cutSlowReaders(
   app: FastifyInstance,
   { stallMs, wholeMs }: ReadingTime = { stallMs: 30_000, wholeMs: 300_000 },
 ): void {
-  const unfinished = new Map<ServerResponse, { socket: Socket; since: number; isTimed: boolean }>();
+  // By connection: a Map that gains and loses an entry with each response keeps alive what has passed through it.
+  const unfinished = new Map<Socket, Sent[]>();
+  const sentOn = (socket: Socket) => {
+    const sent: Sent[] = [];
+    if (socket.destroyed) return sent;
+    unfinished.set(socket, sent);
+    socket.once('close', () => unfinished.delete(socket));
+    return sent;
+  };
   app.addHook('onSend', ({ raw: { socket } }, { raw }, _payload, done) => {
-    unfinished.set(raw, { socket, since: performance.now(), isTimed: false });
+    const sent = unfinished.get(socket) ?? sentOn(socket);
+    // An error in a later hook sends once more.
+    if (!sent.some(({ response }) => response === raw))
+      sent.push({ response: raw, since: performance.now(), isTimed: false });
     done();
   });
-  app.addHook('onResponse', (_request, { raw }, done) => {
-    unfinished.delete(raw);
+  app.addHook('onResponse', ({ raw: { socket } }, { raw }, done) => {
+    const sent = unfinished.get(socket);
+    const place = sent?.findIndex(({ response }) => response === raw) ?? -1;
+    if (place >= 0) sent?.splice(place, 1);
     done();
   });
   // Nearly all are finished at once: timers are for those that a look now and then still finds.
   const look = setInterval(() => {
-    for (const [response, sent] of unfinished) {
-      if (sent.socket.destroyed) unfinished.delete(response);
-      // Taken in drops, a response is never without progress.
-      else if (performance.now() - sent.since > wholeMs) sent.socket.destroy();
-      // Node's own timer: it sees how much the kernel takes, ends the connection, and is reset for the next request.
-      else if (!sent.isTimed) response.setTimeout(stallMs);
-      sent.isTimed = true;
+    for (const [socket, responses] of unfinished) {
+      for (const sent of responses) {
+        // Taken in drops, a response is never without progress.
+        if (performance.now() - sent.since > wholeMs) socket.destroy();
+        // Node's own timer: it sees how much the kernel takes, ends the connection, and is reset for the next request.
+        else if (!sent.isTimed) sent.response.setTimeout(stallMs);
+        sent.isTimed = true;
+      }
     }
   }, stallMs / 10).unref();
   app.addHook('onClose', async () => clearInterval(look));

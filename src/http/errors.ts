@@ -31,6 +31,11 @@ export function badRequest(detail: string): ApiError {
   return new ApiError(400, 'Bad Request', 'bad_request', detail);
 }
 
+/** 400 that ends the connection: nobody knows for sure where the request ends, and where the next one begins. */
+export function ambiguousRequest(detail: string): ApiError {
+  return new ApiError(400, 'Bad Request', 'bad_request', detail, { headers: { Connection: 'close' } });
+}
+
 /** RFC 6750, section 3: without credentials the challenge has no error code. */
 export function unauthorized(detail: string, code: 'unauthorized' | 'invalid_token'): ApiError {
   const challenge =
@@ -178,13 +183,18 @@ export function tooManyRequests(retryAfterSeconds: number): ApiError {
 
 /** The client already has as many calls of this operation in progress as it may have. */
 export function tooManyAtOnce(limit: number): ApiError {
-  return new ApiError(
-    429,
-    'Too Many Requests',
-    'concurrency_limited',
-    `At most ${limit} of these calls at a time. Retry when one has ended.`,
-    { headers: { 'Retry-After': '1' } },
-  );
+  return concurrencyLimited(`At most ${limit} of these calls at a time. Retry when one has ended.`);
+}
+
+/** The client's calls in progress take so long that this one could not begin. */
+export function tooManyInProgress(): ApiError {
+  return concurrencyLimited('Too many calls of this client are in progress. Retry when some have ended.');
+}
+
+function concurrencyLimited(message: string): ApiError {
+  return new ApiError(429, 'Too Many Requests', 'concurrency_limited', message, {
+    headers: { 'Retry-After': '1' },
+  });
 }
 
 /** The client has as many Idempotency-Keys as it may have; the oldest ends in so many seconds. */

@@ -29,10 +29,11 @@ const liveness = { reached: 'ok', away: 'waiting for the database', stuck: 'stuc
 
 /** /metrics in the text form of Prometheus, and the count of every response; to be called before routes are added. */
 export function registerMetrics(app: FastifyInstance, metrics: Metrics): void {
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     // All other paths share one label: callers choose them, so their number is unlimited.
     const { operationId = 'none' } = request.routeOptions.config;
     metrics.responded(operationId, reply.statusCode, reply.elapsedTime / 1000);
+    done();
   });
   app.get('/metrics', async (_request, reply) => reply.type(metrics.mediaType).send(await metrics.text()));
 }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { components } from '../../generated/api.ts';
 import { type OperationId, operations } from '../../generated/operations.ts';
-import { isUnavailable, refusesWrites } from '../db/unavailable.ts';
+import { isUnavailable, refusesWrites, ShareTaken } from '../db/unavailable.ts';
 import {
   ApiError,
   badRequest,
@@ -13,6 +13,7 @@ import {
   parameterError,
   payloadTooLarge,
   serviceUnavailable,
+  tooManyInProgress,
   unsupportedMediaType,
 } from './errors.ts';
 
@@ -92,6 +93,7 @@ function translate(thrown: unknown, request: FastifyRequest): ApiError {
   const { code = '' } = thrown as { code?: string };
   const error = refusal(thrown) ?? fastifyErrors[code]?.(request);
   if (error) return error;
+  if (thrown instanceof ShareTaken) return tooManyInProgress();
   if (refusesWrites(thrown)) return writesRefused();
   return isUnavailable(thrown) ? serviceUnavailable() : internalError();
 }

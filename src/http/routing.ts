@@ -1,12 +1,6 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
-import {
-  type ApiError,
-  badRequest,
-  headersTooLarge,
-  methodNotAllowed,
-  notFound,
-  uriTooLong,
-} from './errors.ts';
+import { type ApiError, headersTooLarge, methodNotAllowed, notFound, uriTooLong } from './errors.ts';
+import { requireUnambiguous } from './message-form.ts';
 
 /**
  * Longest path and query in characters: searchItems takes 200 UUIDs, which are 9,800. RFC 9110, section 4.1 asks for 8000
@@ -20,8 +14,9 @@ const maxUrlLength = 12_288;
 const maxETagsLength = 8192;
 
 /**
- * Refuses what no route serves, before anything else of the request is looked at: an unknown path (404), another
- * method of a known one (405 with Allow), a URL or a list of ETags that is too long (414, 431). To be called before routes are registered.
+ * Refuses what no route serves, before anything else of the request is looked at: an ambiguous request (400), an
+ * unknown path (404), another method of a known one (405 with Allow), a URL or a list of ETags that is too long (414,
+ * 431). To be called before routes are registered.
  */
 export function refuseUnrouted(app: FastifyInstance): void {
   const served = new Map<string, Set<string>>();
@@ -32,14 +27,13 @@ export function refuseUnrouted(app: FastifyInstance): void {
   });
 
   // In a hook, since Fastify reads and parses the body before it calls the handler below.
+  // Async, so that the rest of the bytes that came with a refused request are parsed before it is answered.
   app.addHook('onRequest', async (request) => {
     if (request.url.length > maxUrlLength) throw uriTooLong(maxUrlLength);
     const { 'if-match': ifMatch = '', 'if-none-match': ifNoneMatch = '' } = request.headers;
     if (Math.max(ifMatch.length, ifNoneMatch.length) > maxETagsLength)
       throw headersTooLarge(`If-Match and If-None-Match may have at most ${maxETagsLength} characters.`);
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') {
-      throw badRequest('HTTP/1.1 requires the Host header.');
-    }
+    requireUnambiguous(request.raw);
     if (request.is404 || request.routeOptions.url === '*') throw refusal(request, served);
   });
   // Reached by routes that pass a request on, such as the route for static files.

@@ -10,7 +10,7 @@
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
-import { type Calls, type Sharing, shared } from '../db/shared-statement.ts';
+import { type Calls, type Outcome, type Sharing, shared } from '../db/shared-statement.ts';
 import type { Param, Statement } from '../db/statement.ts';
 import type { Stamped } from '../http/conditional.ts';
 import type { MenuKey } from '../records/menu-reach.ts';
@@ -20,13 +20,8 @@ import { type Reach, reachKey, withinReach } from '../records/reach.ts';
 export type MenuLocks = 'free' | 'awaited';
 
 interface SharingInMenus<Call, Row> extends Pick<Sharing<Call, Row[]>, 'alone' | 'changed'> {
-  /** Several at once, by the statement with these locks; `passedOver` is for calls that it has passed over. */
-  together: (
-    locks: MenuLocks,
-    database: Database,
-    calls: Calls<Call>,
-    passedOver: Statement<Call, Row>,
-  ) => Promise<(Row[] | Promise<Row[]>)[]>;
+  /** Several at once, by the statement with these locks. */
+  together: (locks: MenuLocks, database: Database, calls: Calls<Call>) => Promise<Outcome<Row[]>[]>;
 }
 
 /** @returns a write as `alone` is, for any number of calls at once. */
@@ -39,21 +34,22 @@ export function sharedInMenus<Call extends MenuKey, Row>({
     ...sharing,
     key: (call) => `${call.menu_id} ${reachKey(call)}`,
     alone,
-    together: (database, calls) => together('awaited', database, calls, alone),
+    together: (database, calls) => together('awaited', database, calls),
     goesBeside: false,
   });
   const inAnyMenu = shared<Call, Row[]>({
     ...sharing,
     key: reachKey,
     alone,
-    together: (database, calls) => together('free', database, calls, inOneMenu),
+    together: (database, calls) => together('free', database, calls),
+    goOn: inOneMenu,
   });
   return (database, call) => (inOneMenu.isBusy(database, call) ? inOneMenu : inAnyMenu)(database, call);
 }
 
 /**
- * The calls as a table.
- * @param types of its columns, which are named after the values of a call or after values added to it
+ * The calls, or their rows, as a table, from a JSON array of objects.
+ * @param types of its columns, which are named after the fields of an object
  */
 export function tableOfCalls(
   p: Param<{ calls: string }>,
@@ -63,24 +59,20 @@ export function tableOfCalls(
   return sql`select * from json_to_recordset(${p('calls', 'json')}) as wanted (${sql.raw(columns.join(', '))})`;
 }
 
-/** The calls as rows for such a table, each with its `place` among them. */
-export function jsonOfCalls(calls: readonly object[]): string {
-  return JSON.stringify(calls.map((call, place) => ({ ...call, place })));
+/** Parameters that read their values from a row of such a table, by the name that the query gives it. */
+export function ofRow(row: string): (name: string) => RawBuilder<never> {
+  return (name) => sql.ref(`${row}.${name}`);
 }
 
 /**
- * Parameters that read the values of each call from the row `call` of such a table, instead of those of a single
- * call.
+ * CTEs that lock items: `locked` has those that the statement has for itself, as it has their menus.
+ * @param shown what it has of them
  */
-export function ofCall(name: string): RawBuilder<never> {
-  return sql.ref(`call.${name}`);
-}
-
-/** CTEs that lock items: `locked` has the paths of those that the statement has for itself, as it has their menus. */
 export function lockedInMenus(
   p: Param<Reach>,
   ids: { item: RawBuilder<unknown>; menu: RawBuilder<unknown> },
   locks: MenuLocks,
+  shown: RawBuilder<unknown> = sql`item_id, account_id, menu_id, location_id`,
 ): RawBuilder<unknown> {
   return sql`
     locked_menus as materialized (
@@ -89,17 +81,20 @@ export function lockedInMenus(
       order by menu_id for no key update ${locks === 'free' ? sql`skip locked` : sql``}
     ),
     locked as materialized (
-      select item_id, account_id, menu_id, location_id from item
+      select ${shown} from item
       where item_id = any (${ids.item}) and menu_id = any (array(select menu_id from locked_menus))
         and ${withinReach(p, 'item')}
       order by item_id for no key update skip locked
     )`;
 }
 
-/** Marks the menus as changed: counts each row of `changed` in its menu. */
-export function touchCounted(p: Param<Stamped>): RawBuilder<unknown> {
+/**
+ * Marks the menus as changed: counts the changes in each.
+ * @param changes how many those are, of the rows of `changed`
+ */
+export function touchCounted(p: Param<Stamped>, changes = sql`count(*)`): RawBuilder<unknown> {
   return sql`
     update menu set content_version = content_version + touch.changes, stamp = ${p('stamp', 'integer')}
-    from (select menu_id, account_id, count(*) as changes from changed group by menu_id, account_id) as touch
+    from (select menu_id, account_id, ${changes} as changes from changed group by menu_id, account_id) as touch
     where menu.menu_id = touch.menu_id and menu.account_id = touch.account_id`;
 }

@@ -1,25 +1,29 @@
 /*
- * Calls of setAvailability for one item each that share a statement; see shared-in-menus.ts. Calls that the statement
- * does not change continue on their own: those it has skipped, and those whose item does not exist or is already in
- * the wanted state.
+ * Calls of setAvailability that share a statement; see shared-in-menus.ts. The statement applies all rows of a call or
+ * none. A call continues on its own if one of its items was locked, does not exist, or is named by an earlier row; so
+ * does one with many rows, which would hold up the others.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { type Json, jsonObject } from '../db/json.ts';
-import type { Calls } from '../db/shared-statement.ts';
+import { type Calls, type Outcome, passedOver } from '../db/shared-statement.ts';
 import type { Statement } from '../db/statement.ts';
-import { isAvailable, pendingReturn } from '../records/absence.ts';
-import type { AvailabilityValues, ResultRow, RowResult } from '../records/availability-rows.ts';
+import {
+  type AvailabilityValues,
+  comparedRows,
+  type ResultRow,
+  type RowResult,
+  shownOfSwitch,
+  switchOfFound,
+} from '../records/availability-rows.ts';
 import type { MenuKey } from '../records/menu-reach.ts';
 import type { Reach } from '../records/reach.ts';
-import { absenceNotes, previousOfSwitch, switchEventTypes } from '../records/switches.ts';
-import { change, list, raised, type Written, writeOf, written } from '../records/write.ts';
-import { type Item, items } from './item.ts';
+import { list, type Written, writeOf, written } from '../records/write.ts';
+import { type Item, itemJson, switchedItems } from './item.ts';
 import {
-  jsonOfCalls,
   lockedInMenus,
   type MenuLocks,
-  ofCall,
+  ofRow,
   sharedInMenus,
   tableOfCalls,
   touchCounted,
@@ -28,39 +32,39 @@ import {
 type Call = MenuKey & AvailabilityValues;
 type Result = ResultRow<'item', Item>;
 
+// With more rows, a call is mostly work that cannot be shared, and several connections do it faster than one.
+const mostRows = 5;
+
 /**
  * @param alone the statement for a single call.
  * @returns the same for any number of calls at once.
  */
 export function sharedSwitch(alone: Statement<Call, Result>): Statement<Call, Result> {
-  const switchOne = sharedInMenus<Call, Result>({
+  const switchFew = sharedInMenus<Call, Result>({
     alone,
     together: (locks, ...calls) => switchTogether(switches[locks], ...calls),
-    changed: ({ ids: [id], menu_id, external_ids: [external_id] }) => id ?? `${menu_id} ${external_id}`,
+    changed: ({ ids, menu_id, external_ids }) =>
+      ids.map((id, place) => id ?? `${menu_id} ${external_ids[place]}`),
   });
-  return (database, call) => (call.ids.length === 1 && !call.restores[0] ? switchOne : alone)(database, call);
+  return (database, call) =>
+    (call.ids.length <= mostRows && !call.restores.includes(true) ? switchFew : alone)(database, call);
 }
 
 async function switchTogether(
   statement: Statement<Together, Switched>,
   database: Database,
   calls: Calls<Call>,
-  passedOver: Statement<Call, Result>,
-): Promise<(Result[] | Promise<Result[]>)[]> {
+): Promise<Outcome<Result[]>[]> {
   const [{ account_id, location_ids }] = calls;
   const switched = await statement(database, {
     account_id,
     location_ids,
     menu_ids: calls.map(({ menu_id }) => menu_id),
-    calls: jsonOfCalls(calls.map(columnsOf)),
+    calls: JSON.stringify(calls.flatMap(rowsOfCall)),
     ...written(null),
   });
-  const results = new Map(switched.map(({ place, result }) => [place, result]));
-  return calls.map((call, place) => {
-    const result = results.get(place);
-    if (result === undefined) return passedOver(database, call);
-    return [{ place: 0, first_place: 0, are_too_many: false, outcome: 'changed', result }];
-  });
+  const results = Map.groupBy(switched, ({ call }) => call);
+  return calls.map((_, place) => results.get(place) ?? passedOver);
 }
 
 /** The parameters of the statement. */
@@ -69,86 +73,101 @@ interface Together extends Reach, Written {
   calls: string;
 }
 
-interface Switched {
-  place: number;
-  result: Json<RowResult<'item', Item>>;
-}
+/** The result of a row, with the place of its call among the calls. */
+type Switched = Result & { call: number };
 
-const callColumns = {
+const rowColumns = {
+  call: 'integer',
+  rows: 'integer',
   place: 'integer',
   menu_id: 'bigint',
   id: 'bigint',
   external_id: 'text',
-  is_available: 'boolean',
-  unavailable_until: 'timestamptz',
+  wants_available: 'boolean',
+  wanted_until: 'timestamptz',
   has_plan: 'boolean',
   client_id: 'text',
   stamp: 'integer',
   request_id: 'text',
 };
 
-function columnsOf({ menu_id, client_id, stamp, request_id, ...rows }: Call): object {
-  const { ids, external_ids, availables, untils, plans } = rows;
-  return {
+function rowsOfCall(
+  { ids, external_ids, availables, untils, plans, ...values }: Call,
+  call: number,
+): object[] {
+  const { menu_id, client_id, stamp, request_id } = values;
+  return ids.map((id, place) => ({
+    call,
+    rows: ids.length,
+    place,
     menu_id,
-    id: ids[0],
-    external_id: external_ids[0],
-    is_available: availables[0],
-    unavailable_until: untils[0],
-    has_plan: plans[0],
+    id,
+    external_id: external_ids[place],
+    wants_available: availables[place],
+    wanted_until: untils[place],
+    has_plan: plans[place],
     client_id,
     stamp,
     request_id,
-  };
+  }));
 }
 
 function switchStatement(name: string, locks: MenuLocks): Statement<Together, Switched> {
-  const until = sql`case
-    when call.is_available then null
-    when call.has_plan then call.unavailable_until
-    else ${pendingReturn('item')} end`;
-  const values: Record<string, RawBuilder<unknown>> = {
-    is_available: sql.ref('call.is_available'),
-    unavailable_until: until,
-    ...absenceNotes(ofCall, 'item', sql.ref('call.is_available')),
-    ...raised(ofCall, 'item'),
-  };
   return writeOf<Together, Switched>(name, (p) => ({
     before: sql`
-    wanted as (${tableOfCalls(p, callColumns)}),
+    wanted as (${tableOfCalls(p, rowColumns)}),
     -- One look-up for each, whatever the planner thinks of their number.
     named as materialized (
-      select place, coalesce(id, (
+      select call, place, coalesce(id, (
         select item_id from item
         where item.menu_id = wanted.menu_id and item.external_id = wanted.external_id
           and account_id = ${p('account_id', 'bigint')})) as item_id
       from wanted
     ),
-    ${lockedInMenus(p, { item: sql`array(select item_id from named)`, menu: p('menu_ids', 'bigint[]') }, locks)},
-    call as materialized (
-      select wanted.*, item_id, account_id
-      from wanted join named using (place) join locked using (item_id, menu_id)
+    ${lockedInMenus(
+      p,
+      { item: sql`array(select item_id from named)`, menu: p('menu_ids', 'bigint[]') },
+      locks,
+      sql`*`,
+    )},
+    turns as (
+      select wanted.*, item_id, account_id, locked.external_id as known_id, is_available, unavailable_until,
+        row_number() over (partition by item_id order by call, place) as turn
+      from wanted join named using (call, place) join locked using (item_id, menu_id)
+      where wanted.external_id is null or locked.external_id = wanted.external_id
+    ),
+    matched as (
+      select *, count(*) over (partition by call) = rows and max(turn) over (partition by call) = 1 as is_whole from turns
+    ),
+    found as materialized (
+      select call, place, item_id as id, account_id, known_id as external_id, becomes_available, returns_at, differs,
+        client_id, stamp, request_id, case when not differs then (
+          select ${itemJson('locked')} from locked where locked.item_id = matched.item_id) end as resource
+      from matched ${comparedRows()}
+      where is_whole
     )`,
     change: sql`
-    update item set ${sql.join(Object.entries(values).map(([name, value]) => sql`${sql.ref(name)} = ${value}`))}
-    from call
-    where item.item_id = call.item_id and item.account_id = call.account_id
-      and (call.external_id is null or item.external_id = call.external_id)
-      and (call.is_available, ${until}) is distinct from (${isAvailable('item')}, ${pendingReturn('item')})
-    returning ${list(change(items, switchEventTypes('item'), { previous: previousOfSwitch }))},
-      call.place, call.request_id, new.item_id, new.external_id`,
+    ${switchOfFound(switchedItems, ofRow('found'))}
+    returning ${list(shownOfSwitch(switchedItems))}, new.external_id, call, place, request_id`,
     requestId: sql.ref('change.request_id'),
-    touch: touchCounted(p),
-    response: sql`select place, ${result} as result from changed`,
+    touch: touchCounted(p, sql`count(distinct call)`),
+    response: sql`
+    select call, place, ${resultOf('changed')} from changed
+    union all
+    select call, place, ${resultOf('unchanged')} from found where not differs
+    order by call, place`,
   }));
 }
 
-const result = jsonObject<RowResult<'item', Item>>({
-  item_id: sql.ref<number>('item_id'),
-  external_id: sql.ref<string | null>('external_id'),
-  result: sql<'changed'>`'changed'`,
-  item: sql.ref<Json<Item | null>>('resource'),
-});
+function resultOf(outcome: Result['outcome']): RawBuilder<unknown> {
+  const result = jsonObject<RowResult<'item', Item>>({
+    item_id: sql.ref<number>('id'),
+    external_id: sql.ref<string | null>('external_id'),
+    result: sql`${sql.lit(outcome)}`,
+    item: sql.ref<Json<Item | null>>('resource'),
+  });
+  return sql`place as first_place, false as are_too_many, ${sql.lit(outcome)} as outcome, ${result} as result`;
+}
 
 const switches = {
   free: switchStatement('items.setAvailabilities', 'free'),

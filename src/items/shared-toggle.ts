@@ -26,8 +26,7 @@ import { lockedInMenus, type MenuLocks, sharedInMenus, touchCounted } from './sh
 export function sharedToggle<Call extends ItemKey & Toggle>(alone: Statement<Call, Shown<Item>>) {
   return sharedInMenus<Call, Shown<Item>>({
     alone,
-    together: (locks, database, calls, passedOver) =>
-      takeTurns(toggles[locks], database, calls, pathsOf(calls), passedOver),
+    together: (locks, database, calls) => takeTurns(toggles[locks], database, calls, pathsOf(calls)),
   });
 }
 

@@ -10,7 +10,7 @@ import { sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
 import type { Database } from '../db/database.ts';
 import type { Json } from '../db/json.ts';
-import type { Calls } from '../db/shared-statement.ts';
+import { type Calls, type Outcome, passedOver } from '../db/shared-statement.ts';
 import type { Statement } from '../db/statement.ts';
 import { heldCurrencies } from '../locations/currency.ts';
 import type { Reach } from '../records/reach.ts';
@@ -19,10 +19,9 @@ import { type Shown, type UpdateSpec, type UpdateValues, updateParts } from '../
 import { type Written, writeOf, written } from '../records/write.ts';
 import { type Item, type ItemKey, itemFields } from './item.ts';
 import {
-  jsonOfCalls,
   lockedInMenus,
   type MenuLocks,
-  ofCall,
+  ofRow,
   sharedInMenus,
   tableOfCalls,
   touchCounted,
@@ -48,31 +47,30 @@ export function sharedUpdate(
   const update = sharedInMenus<Call, Shown<Item>>({
     alone,
     together: (locks, ...calls) => updateTogether(statements[locks], ...calls),
-    changed: ({ item_id }) => item_id,
+    changed: ({ item_id }) => [item_id],
   });
   return (database, call) =>
     (call.present.some((field) => constrained.includes(field)) ? alone : update)(database, call);
 }
 
 async function updateTogether(
-  statement: Statement<Together, Outcome>,
+  statement: Statement<Together, Updated>,
   database: Database,
   calls: Calls<Call>,
-  passedOver: Statement<Call, Shown<Item>>,
-): Promise<(Shown<Item>[] | Promise<Shown<Item>[]>)[]> {
+): Promise<Outcome<Shown<Item>[]>[]> {
   const [{ account_id, location_ids }] = calls;
-  const outcomes = await statement(database, {
+  const updated = await statement(database, {
     account_id,
     location_ids,
     item_ids: calls.map(({ item_id }) => item_id),
     menu_ids: calls.map(({ menu_id }) => menu_id),
-    calls: jsonOfCalls(calls),
+    calls: JSON.stringify(calls.map((call, place) => ({ ...call, place }))),
     ...written(null),
   });
-  const byPlace = new Map(outcomes.map((outcome) => [outcome.place, outcome]));
-  return calls.map((call, place) => {
+  const byPlace = new Map(updated.map((one) => [one.place, one]));
+  return calls.map((_, place) => {
     const { etag, resource } = byPlace.get(place) ?? {};
-    if (etag === undefined) return passedOver(database, call);
+    if (etag === undefined) return passedOver;
     return etag === null ? [] : [{ etag, resource: resource as Json<Item> }];
   });
 }
@@ -85,15 +83,15 @@ interface Together extends Reach, Written {
 }
 
 /** What became of a call that the statement has not passed over; nulls: nothing, as there was nothing to change. */
-type Outcome = { place: number } & (Shown<Item> | { etag: null; resource: null });
+type Updated = { place: number } & (Shown<Item> | { etag: null; resource: null });
 
 function updateStatement(
   name: string,
   spec: UpdateSpec<ItemKey & Switching, Body, Item>,
   locks: MenuLocks,
-): Statement<Together, Outcome> {
-  const { assigned, isDue, returned } = updateParts(spec, ofCall, constrained);
-  return writeOf<Together, Outcome>(name, (p) => ({
+): Statement<Together, Updated> {
+  const { assigned, isDue, returned } = updateParts(spec, ofRow('call'), constrained);
+  return writeOf<Together, Updated>(name, (p) => ({
     before: sql`
     wanted as (${tableOfCalls(p, callColumns)}),
     ${lockedInMenus(p, { item: p('item_ids', 'bigint[]'), menu: p('menu_ids', 'bigint[]') }, locks)},
@@ -109,7 +107,11 @@ function updateStatement(
     returning ${returned}, call.place, call.request_id`,
     requestId: sql.ref('change.request_id'),
     touch: touchCounted(p),
-    response: sql`select call.place, etag, resource from call left join changed using (place)`,
+    // Not as an outer join, which would look for each call among all changes.
+    response: sql`
+    select place, etag, resource from changed
+    union all
+    select place, null, null from call where place <> all (array(select place from changed))`,
   }));
 }
 

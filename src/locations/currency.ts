@@ -86,6 +86,9 @@ export function priceText(price: number, currency: string): string {
  */
 export function amountText(thousandths: bigint, currency: string): string {
   const digits = String(thousandths).padStart(4, '0');
-  const fraction = digits.slice(-3).replace(/0+$/, '').padEnd(decimalsOf(currency), '0');
-  return fraction === '' ? digits.slice(0, -3) : `${digits.slice(0, -3)}.${fraction}`;
+  const point = digits.length - 3;
+  const least = point + decimalsOf(currency);
+  let end = digits.length;
+  while (end > least && digits[end - 1] === '0') end -= 1;
+  return end === point ? digits.slice(0, point) : `${digits.slice(0, point)}.${digits.slice(point, end)}`;
 }

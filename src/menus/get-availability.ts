@@ -36,7 +36,8 @@ function currentTag(ifNoneMatch: string | undefined, state: string): string | un
     .find((sent) => sent.startsWith(state));
 }
 
-const longestSeconds = 60;
+// A browser shows a switch at most this late, as fetch() asks again only then.
+const longestSeconds = 10;
 
 function maxAge(until: number | null, now: number): string {
   const left = until === null ? longestSeconds : Math.floor((until - now) / 1_000);

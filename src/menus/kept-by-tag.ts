@@ -11,7 +11,7 @@
  *
  * Failures: readers who share a rebuild fail with it; those who only waited for its end begin the next.
  */
-import type { Database } from '../db/database.ts';
+import { type Database, wholeOf } from '../db/database.ts';
 
 interface Tagged {
   etag: string;
@@ -54,7 +54,7 @@ export function keptByTag<Built extends Tagged>(
   const byDatabase = new WeakMap<Database, Menus<Built>>();
 
   return async (database, menuId, etag, build) => {
-    const menus = menusOf(database);
+    const menus = menusOf(wholeOf(database));
     const kept = menus.kept.get(menuId);
     if (kept?.etag === etag) return kept;
     const running = menus.rebuilds.get(menuId);

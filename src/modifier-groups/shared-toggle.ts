@@ -30,7 +30,7 @@ export function sharedToggle<Call extends ModifierKey & Toggle>(alone: Statement
   return shared<Call, Shown<Modifier>[]>({
     key: reachKey,
     alone,
-    together: (database, calls) => takeTurns(toggle, database, calls, pathsOf(calls), alone),
+    together: (database, calls) => takeTurns(toggle, database, calls, pathsOf(calls)),
   });
 }
 

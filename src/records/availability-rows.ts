@@ -6,12 +6,13 @@ import { type RawBuilder, sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
 import { type Json, jsonObject } from '../db/json.ts';
 import type { Param, Statement } from '../db/statement.ts';
+import type { Stamped } from '../http/conditional.ts';
 import { isAvailable, pendingReturn, type Switched } from './absence.ts';
 import { type FoundRow, mostRecords, type NamedRow, type Names, requireDistinct } from './named-rows.ts';
 import { type Reach, withinReach } from './reach.ts';
 import type { RecordKind } from './record-kind.ts';
 import { absenceNotes, previousOfSwitch, type Switching, switchEventTypes } from './switches.ts';
-import { change, list, type TouchOptions, type Written, writeOf } from './write.ts';
+import { change, list, raised, type TouchOptions, type Written, writeOf } from './write.ts';
 
 type Outcome = components['schemas']['AvailabilityOutcome'];
 
@@ -87,12 +88,10 @@ export function availabilityWrite<V extends AvailabilityValues, Kind extends Swi
   { contains, ...touched }: Scope<V>,
 ): Statement<V, ResultRow<Kind, T>> {
   const table = sql.table(kind.table);
-  const id = (row: string) => sql.ref<number>(`${row}.${kind.table}_id`);
+  const id = idOf(kind);
   // Rows are locked in the order of ids, as in every write of more than one, and then compared as they are by then.
-  return writeOf<V, ResultRow<Kind, T>>(name, (p) => {
-    const notes = absenceNotes(p, kind.table, sql`found.wants_available`);
-    return {
-      before: sql`
+  return writeOf<V, ResultRow<Kind, T>>(name, (p) => ({
+    before: sql`
     wanted as (${wantedRows(p)}),
     named as materialized (
       select id from wanted where id is not null
@@ -110,28 +109,46 @@ export function availabilityWrite<V extends AvailabilityValues, Kind extends Swi
     ),
     matched as (${matchedRows(id('locked'))}),
     found as (${foundRows(p, id('matched'), kind.json('matched'))})`,
-      change: sql`
-    update ${table}
-    set is_available = found.wants_available, unavailable_until = found.wants_until,
-      unavailable_since = ${notes.unavailable_since}, unavailable_by = ${notes.unavailable_by},
-      version = ${table}.version + 1, stamp = ${p('stamp', 'integer')}, updated_at = clock_timestamp()
-    from found
-    where ${id(kind.table)} = found.id and ${table}.account_id = found.account_id and found.differs
-      and not exists (select from found where place > first_place)
-    returning ${list([
-      ...change(kind, switchEventTypes(kind.table), { previous: previousOfSwitch }),
-      id(kind.table).as('id'),
-    ])}`,
-      ...touched,
-      response: sql`
+    change: sql`
+    ${switchOfFound(kind, p)} and not exists (select from found where place > first_place)
+    returning ${list(shownOfSwitch(kind))}`,
+    ...touched,
+    response: sql`
     select wanted.place, ${outcome} as outcome, ${resultJson(kind)} as result, found.first_place,
       ${areTooMany} as are_too_many
     from wanted
     left join found using (place)
     left join changed on changed.id = found.id
     order by wanted.place, found.id`,
-    };
-  });
+  }));
+}
+
+/** The update that switches those records of `found` that differ from what is wanted; further conditions may follow. */
+export function switchOfFound(kind: { table: Switched }, p: Param<Switching & Stamped>): RawBuilder<unknown> {
+  const values: Record<string, RawBuilder<unknown>> = {
+    is_available: sql.ref('found.becomes_available'),
+    unavailable_until: sql.ref('found.returns_at'),
+    ...absenceNotes(p, kind.table, sql.ref('found.becomes_available')),
+    ...raised(p, kind.table),
+  };
+  return sql`
+    update ${sql.table(kind.table)}
+    set ${sql.join(Object.entries(values).map(([name, value]) => sql`${sql.ref(name)} = ${value}`))}
+    from found
+    where ${idOf(kind)(kind.table)} = found.id and ${sql.ref(`${kind.table}.account_id`)} = found.account_id
+      and found.differs`;
+}
+
+/** What that update returns. */
+export function shownOfSwitch<Kind extends Switched, T>(kind: SwitchedKind<Kind, T>) {
+  return [
+    ...change(kind, switchEventTypes(kind.table), { previous: previousOfSwitch }),
+    idOf(kind)('new').as('id'),
+  ];
+}
+
+function idOf({ table }: { table: Switched }): (row: string) => RawBuilder<number> {
+  return (row) => sql.ref<number>(`${row}.${table}_id`);
 }
 
 const areTooMany = sql<boolean>`((select count(*) from named) > ${mostRecords})`;
@@ -162,24 +179,38 @@ function foundRows(
   id: RawBuilder<number>,
   shown: RawBuilder<unknown>,
 ): RawBuilder<unknown> {
-  const until = pendingReturn('matched');
   return sql`
     select place, min(place) over (partition by ${id}) as first_place, ${id} as id, account_id, external_id,
-      wants_available, wants_until, differs, case when not differs then ${shown} end as shown
+      becomes_available, returns_at, differs, case when not differs then ${shown} end as shown
     from matched
     left join unnest(${p('returned_ids', 'bigint[]')}, ${p('returned_untils', 'timestamptz[]')})
       as returned (id, until) on returned.id = ${id}
+    ${comparedRows(sql`when restores then returned.until`)}
+    where not restores or returned.id is not null`;
+}
+
+/**
+ * Joins to the rows of `matched` whether each record is to become available, or else when it returns, and whether that
+ * differs from what readers see. A return that has passed while the statement waited is none.
+ * @param restored the case of a return by its hours, if there can be one
+ */
+export function comparedRows(restored: RawBuilder<unknown> = sql``): RawBuilder<unknown> {
+  const until = pendingReturn('matched');
+  return sql`
     cross join lateral (
       select case
         when wants_available then null
-        when restores then returned.until
+        ${restored}
         when has_plan then wanted_until
-        else ${until} end as wants_until
+        else ${until} end as wanted_return
     ) as plan
     cross join lateral (
-      select (wants_available, wants_until) is distinct from (${isAvailable('matched')}, ${until}) as differs
-    ) as comparison
-    where not restores or returned.id is not null`;
+      select wants_available or coalesce(wanted_return <= now(), false) as becomes_available,
+        case when wanted_return > now() then wanted_return end as returns_at
+    ) as ending
+    cross join lateral (
+      select (becomes_available, returns_at) is distinct from (${isAvailable('matched')}, ${until}) as differs
+    ) as comparison`;
 }
 
 const outcome = sql<Outcome>`case

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { isStaying } from '../db/cell.ts';
 import type { Database } from '../db/database.ts';
 import type { Param } from '../db/statement.ts';
 import type { Switched } from './absence.ts';
@@ -28,7 +29,7 @@ export function restoreDue<T>(
       where (select pg_try_advisory_xact_lock(hashtextextended(${sql.lit(`restore ${kind.table}s`)}, 0)))
         and (${id}, account_id) in (
           select due.${id}, due.account_id from ${table} as due
-          where due.unavailable_until <= now()
+          where due.unavailable_until <= now() and ${isStaying('due.account_id')}
           order by due.${id} limit 500 for update skip locked)
       returning ${list(change(kind, `${kind.table}.toggled`, { previous: previousOfSwitch }))}`,
     ['record'],

@@ -45,11 +45,12 @@ export function firstNotes(isAvailable: boolean, client_id: string) {
 
 type Values = Fields<Omit<Absence, 'restore'>>;
 
-/** Whether it is on after an update, by its body. */
+/** Whether it is on after an update, by its body. A return that has passed while the statement waited is none. */
 export function isOnAfter(p: Param<Values>, table: Switched): RawBuilder<boolean> {
+  const until = p('unavailable_until', 'timestamptz');
   return sql`case
-    when ${isPresent(p, 'is_available')} then ${p('is_available', 'boolean')}
-    when ${p('unavailable_until', 'timestamptz')} is not null then false
+    when ${isPresent(p, 'is_available')} then ${p('is_available', 'boolean')} or coalesce(${until} <= now(), false)
+    when ${until} is not null then ${until} <= now()
     else ${absenceColumns(table).is_available} or ${hasReturned(table)} end`;
 }
 

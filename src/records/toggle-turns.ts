@@ -9,7 +9,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import { type Json, jsonObject, rfc3339 } from '../db/json.ts';
-import type { Calls } from '../db/shared-statement.ts';
+import { type Calls, type Outcome, passedOver } from '../db/shared-statement.ts';
 import type { Param, Statement } from '../db/statement.ts';
 import { stamped } from '../http/conditional.ts';
 import { isAvailable, pendingReturn, type Switched } from './absence.ts';
@@ -32,7 +32,7 @@ export interface Toggles extends Reach, Written {
 }
 
 /**
- * Makes the calls by one statement, and those alone that it has passed over.
+ * Makes the calls by one statement.
  * @param paths the columns of the records' paths
  */
 export async function takeTurns<Call extends Toggle, Paths extends object, T>(
@@ -40,8 +40,7 @@ export async function takeTurns<Call extends Toggle, Paths extends object, T>(
   database: Database,
   calls: Calls<Call>,
   paths: Paths,
-  alone: (database: Database, call: Call) => Promise<Shown<T>[]>,
-): Promise<(Shown<T>[] | Promise<Shown<T>[]>)[]> {
+): Promise<Outcome<Shown<T>[]>[]> {
   const [{ account_id, location_ids }] = calls;
   const turns = await statement(database, {
     account_id,
@@ -53,9 +52,9 @@ export async function takeTurns<Call extends Toggle, Paths extends object, T>(
     ...written(null),
   });
   const toggled = new Map(turns.map((turn) => [turn.place, turn]));
-  return calls.map((call, place) => {
+  return calls.map((_, place) => {
     const turn = toggled.get(place);
-    return turn ? [turn] : alone(database, call);
+    return turn ? [turn] : passedOver;
   });
 }
 

@@ -23,7 +23,7 @@ export function violationsIn(evidence: Evidence): Violation[] {
   return checks.flatMap((check) => check(evidence));
 }
 
-/** Everything that is known of a record, in lines for people: its events, and the calls that had to do with it. */
+/** Everything known about a record, in readable lines: its events, and the calls that concerned it. */
 export function historyOf({ histories, journal, shown }: Evidence, record: string): string[] {
   const steps = histories.get(record) ?? [];
   const causes = new Set(steps.map(({ request_id }) => request_id));

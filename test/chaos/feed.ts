@@ -18,7 +18,7 @@ export async function readFeed(session: Session): Promise<ToldEvent[]> {
   return events;
 }
 
-/** Follows the feed through all that happens, as an integrator does who takes no webhooks. */
+/** Follows the feed throughout, like an integrator who uses no webhooks. */
 export class Follower {
   /** By id, in the order of first reading. */
   readonly events = new Map<string, ToldEvent>();
@@ -40,7 +40,7 @@ export class Follower {
       try {
         if (await this.#readPage(random.pick(sessions))) continue;
       } catch (error) {
-        // That process is away; another may respond.
+        // That process is down; another may respond.
         if (!isOfNetwork(error as Error))
           mishaps.push(notOfContract(`the feed: ${(error as Error).message}`));
       }

@@ -10,15 +10,15 @@ export interface Call {
 
 /** One request of a call. */
 export interface Request {
-  /** Its X-Request-Id, which the events that it causes bear. */
+  /** Its X-Request-Id, which its events carry. */
   id: string;
   /** The process that it was sent to. */
   to: string;
   startedAt: number;
-  /** Infinity as long as nobody knows whether it has been carried out. */
+  /** Infinity while it is unknown whether it took effect. */
   endedAt: number;
   status: number | null;
-  /** Unknown: a 503, or no response. */
+  /** Unknown after a 503 or without a response. */
   outcome: 'acknowledged' | 'refused' | 'unknown';
   // biome-ignore lint/suspicious/noExplicitAny: the contract check has validated it
   data?: any;
@@ -27,7 +27,7 @@ export interface Request {
   note?: string;
 }
 
-/** Something that must not be, seen while the load ran. */
+/** A violation seen while the load ran. */
 export interface Mishap {
   rule: string;
   detail: string;
@@ -37,7 +37,7 @@ export function notOfContract(detail: string): Mishap {
   return { rule: 'responses are what the contract says', detail };
 }
 
-/** All that the clients did and were told. */
+/** Everything the clients did and received. */
 export class Journal {
   readonly calls: Call[] = [];
   readonly requests = new Map<string, { call: Call; request: Request }>();

@@ -1,17 +1,17 @@
 import { type Fields, recordsIn } from './model.ts';
 
-/** A body that was read, with its ETag. */
+/** A body that a client read, with its ETag. */
 export interface Kept {
   eTag: string;
   data: unknown;
 }
 
-/** What the clients believe is there, by what they were told last. They may be wrong; the service then says so. */
+/** The records that clients believe to exist, from the last responses. If they are wrong, the service says so. */
 export class Known {
   readonly #records = new Map<string, Fields>();
   /** By path. */
   readonly kept = new Map<string, Kept>();
-  /** The ETags that responses about a single record had, with the version that they stand for. */
+  /** ETags from responses about single records, each with the version it stands for. */
   readonly tags = new Map<string, { eTag: string; version: number }>();
 
   learn(data: unknown): void {

@@ -20,8 +20,8 @@ export interface LoadOptions {
 }
 
 /**
- * Clients of one account that write and read at random and note all of it. The n-th call of each is drawn from random
- * numbers of its own, so that a seed gives every client the same intentions; what they meet is up to the machine.
+ * Clients of one account that write and read at random and record everything. The n-th call of each has its own random
+ * numbers, so a seed gives every client the same intentions; what they encounter depends on timing.
  */
 export class Load {
   readonly #journal: Journal;
@@ -40,7 +40,7 @@ export class Load {
     this.#clients = Array.from({ length: options.clients }, (_, index) => ({ index, calls: 0 }));
   }
 
-  /** Creates the first records. @throws when the service does not let it */
+  /** Creates the first records. @throws when the service refuses */
   async prepare(): Promise<void> {
     for (const operation of firstOperations(this.#known)) {
       const call = await this.#perform(operation, new Random('first'), true);
@@ -55,7 +55,7 @@ export class Load {
     this.#running = this.#clients.map((client) => this.#work(client));
   }
 
-  /** Lets every client finish its call; under a key that takes until its outcome is known. */
+  /** Lets every client finish its call; with a key, that means until its outcome is known. */
   async stop(): Promise<void> {
     this.#stopping = true;
     await Promise.all(this.#running);
@@ -84,7 +84,7 @@ export class Load {
       if (!again || performance.now() > deadline) break;
       await pause(random.between(50, 250));
     }
-    // Some repeat what they have been told already.
+    // Some repeat a call whose response they already have.
     if (keyed && random.chance(0.1)) await this.#request(call, random.pick(this.#options.callees));
     return call;
   }

@@ -42,7 +42,7 @@ try {
   console.error(`chaos: ${(error as Error).message}`);
   process.exitCode = error instanceof UsageError ? 2 : 1;
 }
-// What a broken service has left open must not keep the process.
+// Whatever a broken service leaves open must not keep this process alive.
 process.exit();
 
 async function main(): Promise<boolean> {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 /*
- * The oracle: what an operation makes of a record, said without a database. A history is right when each step of each
+ * The oracle: what an operation does to a record, stated without a database. A history is right when each step of each
  * record follows from the operation that its events name.
  */
 
@@ -18,8 +18,8 @@ export interface ToldEvent {
 }
 
 /**
- * What a record is after an operation; `before` is undefined when it is new, and the result when the operation has no
- * business with it. What the service chooses, such as ids and positions, is taken over from what was told.
+ * The record after an operation. `before` is undefined for a new record; the result is undefined when the operation does
+ * not concern it. What the service chooses, such as ids and positions, is taken from the event.
  */
 export type Effect = (
   record: string,
@@ -56,8 +56,8 @@ export function recordsIn(data: unknown): Map<string, Fields> {
 }
 
 /**
- * Whether a record as it was shown is the one that an event told of. An item whose absence is over reads as available
- * before that is written down.
+ * Whether a record in a response matches the one in an event. An item whose absence is over reads as available even
+ * before that is stored.
  */
 export function isSameState(told: Fields, shown: Fields): boolean {
   return [told, returned(told)].some((one) => isDeepStrictEqual(one, shown));
@@ -66,7 +66,7 @@ export function isSameState(told: Fields, shown: Fields): boolean {
 /**
  * Why the events of one change of one record do not follow from an operation; undefined when they do.
  * @param before the record as the change found it stored
- * @param effect that of the operation; null when the service made the change by itself
+ * @param effect that of the operation; null when the service made the change on its own
  */
 export function disagreement(
   before: Fields | undefined,
@@ -78,13 +78,16 @@ export function disagreement(
   const record = recordOf(first);
   const isDue = isBack(before, Date.parse(first.timestamp));
   const found = isDue && before ? [before, returned(before)] : [before];
-  const reasons = found.map((one) => stepFault(record, one, events, effect ?? returnOfItem, isDue));
+  const own = effect ?? returnOfItem;
+  const reasons = found.flatMap((one) =>
+    [own, overAtOnce(own)].map((effect) => stepFault(record, one, events, effect, isDue)),
+  );
   return reasons.some((one) => one === undefined) ? undefined : reasons[0];
 }
 
 /**
- * The record as it is stored after a change. A change that has nothing to do with the availability shows an item whose
- * absence is over as available, and leaves it to a later one to write that down and to tell of it.
+ * The record as stored after a change. A change unrelated to availability shows an item whose absence is over as
+ * available, and leaves it to a later change to store that and to report it.
  */
 export function storedAfter(before: Fields | undefined, events: readonly ToldEvent[]): Fields | undefined {
   const [first] = events;
@@ -127,7 +130,7 @@ function stepFault(
 
 const chosen = new Set(['updated_at', 'created']);
 
-/** Since when an item is off, and by whom: noted as it goes off, and kept until it is on. */
+/** Since when an item is unavailable, and through whom: set when it becomes so, kept until it is available. */
 function withNotes(before: Fields | undefined, effect: object, told: Fields): object {
   const after = effect as Fields;
   if (!('unavailable_since' in told)) return after;
@@ -176,6 +179,17 @@ function returned(record: Fields): Fields {
     unavailable_until: null,
     unavailable_since: null,
     unavailable_by: null,
+  };
+}
+
+/** A call may reach the database only after the return that it asks for. */
+function overAtOnce(effect: Effect): Effect {
+  return (record, before, told) => {
+    const after = effect(record, before, told);
+    if (after === 'gone' || after === undefined) return after;
+    return isBack(after as Fields, Date.parse(String(told['updated_at'])))
+      ? returned(after as Fields)
+      : after;
   };
 }
 

@@ -20,7 +20,7 @@ import { toggleItem, toggleMenu } from './operations/toggle.ts';
 import { rename, updateItem } from './operations/update.ts';
 import type { Random } from './random.ts';
 
-/** Every kind of write, and some reads, with how often it is drawn. A new operation that writes gets its line here. */
+/** Every kind of write, and some reads, with the frequency of each. A new writing operation gets a line here. */
 const weighted: readonly [weight: number, draw: Draw][] = [
   [18, updateItem],
   [16, toggleItem],
@@ -44,7 +44,7 @@ const weighted: readonly [weight: number, draw: Draw][] = [
 ];
 const tickets = weighted.flatMap(([weight, draw]) => Array<Draw>(weight).fill(draw));
 
-/** Draws an operation that can be done with what is known. */
+/** Draws an operation that is possible with the known records. */
 export function drawOperation(random: Random, known: Known, mark: number): Operation {
   for (;;) {
     const operation = random.pick(tickets)(random, known, mark);
@@ -62,7 +62,7 @@ export function* firstOperations(known: Known): Generator<Operation> {
     for (const name of ['Nigiri', 'Maki']) {
       yield createCategory(menu, name);
       const category = known.all('category').at(-1) as Fields;
-      // Prices that no update sets, as one that changes nothing has no event.
+      // Prices that no update sets: an update that changes nothing has no event.
       for (const price of [9_001, 9_002, 9_003]) yield createItem(category, `${name} ${price}`, price);
     }
   }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Random numbers that a seed repeats: the same text gives the same row of them. */
+/** Reproducible random numbers: the same seed text gives the same sequence. */
 export class Random {
   #state: number;
 

@@ -5,12 +5,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Webhook } from 'standardwebhooks';
 import type { Random } from './random.ts';
 
-/** What came to an endpoint of one event. */
+/** The deliveries of one event to one endpoint. */
 export interface Arrivals {
-  /** The body of the first. */
+  /** The body of the first delivery. */
   body: string;
   count: number;
-  /** A later one had another body. */
+  /** Whether a later delivery had another body. */
   differed: boolean;
 }
 
@@ -26,14 +26,14 @@ export interface Receivers {
   unsigned: string[];
   /** Set once the webhook is registered. */
   secrets: Partial<Record<Pace, string>>;
-  /** All respond at once and with success from now on, or as they are by nature. */
+  /** Whether every endpoint responds at once and with success, rather than as is usual for it. */
   calm: boolean;
   stop(): void;
 }
 
 export async function startReceivers(random: Random): Promise<Receivers> {
   const server = createServer((request, response) => {
-    // What the proxy breaks off is sent again.
+    // What the proxy interrupts is sent again.
     receive(receivers, random, request, response).catch(() => response.destroy());
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');

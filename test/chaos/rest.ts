@@ -9,7 +9,7 @@ import { type Fields, recordsIn, type ToldEvent } from './model.ts';
 import type { Receivers } from './receivers.ts';
 import type { Session } from './session.ts';
 
-/** Waits until nothing is under way any more: transaction, absence, delivery. The load must have stopped. */
+/** Waits until no transaction, absence or delivery is pending. The load must have stopped. */
 export async function comeToRest(deployment: Deployment): Promise<void> {
   const database = openDatabase(deployment.connection(), { max: 2 });
   const hurrying = setInterval(() => hurry(database).catch(() => {}), 300);
@@ -23,7 +23,7 @@ export async function comeToRest(deployment: Deployment): Promise<void> {
   }
 }
 
-/** Those of the load, and of processes that are no more. */
+/** Waits for transactions of the load, and of processes that have ended. */
 async function transactionsEnd(database: Database): Promise<void> {
   const { rows } = await sql<{ now: Date }>`select clock_timestamp() as now`.execute(database);
   await eventually('transactions of the load end', async () => {
@@ -34,7 +34,7 @@ async function transactionsEnd(database: Database): Promise<void> {
   });
 }
 
-/** Those that are off for some seconds only. */
+/** Waits for items that are unavailable for a few seconds only. */
 async function itemsReturn(database: Database): Promise<void> {
   await eventually('items return', async () => {
     const { rows } = await sql`select from item where unavailable_until is not null limit 1`.execute(
@@ -44,8 +44,8 @@ async function itemsReturn(database: Database): Promise<void> {
   });
 }
 
-// What the schedules of retries, leases and circuits wait for, minutes and more, comes at once. An attempt that is
-// really under way takes less than those seconds, as the receivers are calm.
+// Brings forward what retries, leases and circuits would wait minutes for. An attempt in progress takes fewer seconds
+// than that, as the receivers respond at once by now.
 async function hurry(database: Database): Promise<void> {
   await sql`update webhook set probe_at = now() where probe_at > now()`.execute(database);
   await sql`
@@ -54,7 +54,7 @@ async function hurry(database: Database): Promise<void> {
       and (leased_until is null or leased_until < now() + interval '27 seconds')`.execute(database);
 }
 
-/** Reads all that the checks look into. */
+/** Reads everything that the checks examine. */
 export async function collectEvidence(parts: {
   journal: Journal;
   session: Session;
@@ -74,7 +74,7 @@ export async function collectEvidence(parts: {
   };
 }
 
-/** The feed as soon as it holds what was acknowledged, or as it is after a while; the checks tell what it lacks. */
+/** The feed once it has everything acknowledged, or after a while as it is; the checks report what it lacks. */
 async function completeFeed(session: Session, journal: Journal): Promise<ToldEvent[]> {
   let feed: ToldEvent[] = [];
   await within(10_000, async () => {

@@ -21,25 +21,25 @@ export interface Scene<D extends Deployment> {
   session: Session;
 }
 
-/** What came of a round. */
+/** The result of a round. */
 export interface Round {
   fault: string;
-  /** Requests that were acknowledged, and whose outcome is unknown. */
+  /** Requests that were acknowledged, and requests whose outcome is unknown. */
   acknowledged: number;
   unknown: number;
   events: number;
-  /** From the end of the fault, or from a start, until the service was ready. */
+  /** The longest time from the end of the fault, or from a start, until the service was ready. */
   slowestSeconds: number;
   violations: Violation[];
   /** The histories of the records that broke rules, in lines for people. */
   histories: Map<string, string[]>;
 }
 
-/** Within which the service must be ready again. */
+/** The time within which the service must be ready again. */
 const readySeconds = 5;
 const patienceSeconds = 60;
 
-/** Load, a fault in the middle of it, rest, and a look at everything. */
+/** Runs load with a fault in the middle, lets everything come to rest, and checks it all. */
 export async function playRound<D extends Deployment>(
   scene: Scene<D>,
   fault: Fault<D>,
@@ -101,7 +101,7 @@ async function strike<D extends Deployment>(
   }
 }
 
-/** Until every process says that it is ready, and a write has been acknowledged. */
+/** Waits until every process reports that it is ready, and a write has been acknowledged. */
 async function secondsUntilServed({ deployment: { services }, load }: Scene<Deployment>): Promise<number> {
   const since = performance.now();
   const { written } = load;

@@ -13,21 +13,21 @@ export interface RunOptions {
   seed: number;
   /** Names of faults; all when empty. */
   only: readonly string[];
-  /** Goes into the environment of the service. */
+  /** Added to the environment of the service. */
   env: Record<string, string>;
-  /** Go on after a violation, with another deployment. */
+  /** Whether to go on after a violation, with another deployment. */
   keepGoing: boolean;
   /** A directory for what the processes print. */
   logs: string;
-  /** Holds what is to be undone should the run be broken off. */
+  /** What to undo if the run is interrupted. */
   undoing: Undoing;
   say(line: string): void;
 }
 
-/** What came of a run. */
+/** The result of a run. */
 export interface RunResult {
   rounds: Round[];
-  /** Faults that cannot be done here. */
+  /** Faults that cannot be produced here. */
   skipped: Set<string>;
 }
 
@@ -35,8 +35,8 @@ export interface RunResult {
 const roundsOfDeployment = 10;
 
 /**
- * Deployment after deployment, each with a few faults, until the time is over. The n-th is that of the seed plus n, so
- * that a run with that seed begins with it.
+ * Sets up one deployment after another, each with a few faults, until the time is over. The n-th uses the seed plus n, so
+ * a run with that seed begins with it.
  */
 export async function run(options: RunOptions): Promise<RunResult> {
   const { minutes, seed } = options;
@@ -87,7 +87,7 @@ function playOf<D extends Deployment>(
         const round = await playRound(scene, fault, new Random(`${seed} ${fault.name}`));
         result.rounds.push(round);
         say(inOneLine(round, seed));
-        // What is broken stays so, and would be told of every later fault.
+        // A broken rule stays broken, and would be reported for every later fault.
         if (round.violations.length === 0) continue;
         for (const line of explanation(round, seed)) say(line);
         break;

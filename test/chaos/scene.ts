@@ -15,14 +15,14 @@ export interface SceneOptions {
   seed: string;
   /** A directory for what the processes print. */
   logs: string;
-  /** Goes into the environment of every process of the service. */
+  /** Added to the environment of every process of the service. */
   env: Record<string, string>;
   undoing: Undoing;
-  /** How many call at the same time. */
+  /** The number of concurrent clients. */
   clients?: number;
 }
 
-/** Sets up a deployment with clients, receivers and first records; all of it is gone with `undoing`. */
+/** Sets up a deployment with clients, receivers and first records; `undoing` removes all of it. */
 export async function setScene<D extends Deployment>(
   deploy: (surroundings: Surroundings) => Promise<D>,
   { seed, logs, env, undoing, clients = 6 }: SceneOptions,

@@ -7,7 +7,7 @@ export interface Callee {
   address: string;
 }
 
-/** The harness's own calls to one process, beside the load; each response is checked against the contract. */
+/** The harness's own calls to one process, apart from the load; each response is checked against the contract. */
 export class Session {
   readonly #callee: Callee;
   readonly #credentials: Credentials;
@@ -31,7 +31,7 @@ export class Session {
     return response;
   }
 
-  /** The body of a response that must be a success. @throws when it is none */
+  /** The body of a response that must be a success. @throws when it is not */
   // biome-ignore lint/suspicious/noExplicitAny: the contract check has validated it
   async bodyOf(method: string, path: string, json?: object): Promise<any> {
     const { status, text, body } = await this.call(method, path, json);
@@ -40,7 +40,7 @@ export class Session {
   }
 }
 
-/** Whether a call failed on its way, or for a 503; otherwise its response was not what the contract says. */
+/** Whether a call failed on its way or with a 503, as opposed to a response that breaks the contract. */
 export function isOfNetwork({ code, message, cause }: Error & { code?: string }): boolean {
   return (
     (code ?? (cause as { code?: string } | undefined)?.code) !== undefined || /^no token: 503/.test(message)

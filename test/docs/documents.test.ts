@@ -36,7 +36,8 @@ t.test('every file, target and script that they name exists', async (t) => {
       /(?<=[`\s])(?:src|test|scripts|openapi|generated|examples)\/[\w./-]*\w/g,
     ))
       if (!addedByTheWalk.includes(path)) t.ok(existsSync(join(root, path)), `${document}: ${path}`);
-    for (const [, target] of text.matchAll(/(?<=[`\s])make ([a-z]+)(?=[`\s])/g))
+    // Only in code: "make sure" is prose.
+    for (const [, target] of codeOf(document).matchAll(/(?<![\w-])make ([a-z]+)(?![\w.=-])/g))
       t.ok(makefile.includes(`\n${target}:`), `${document}: make ${target}`);
     for (const [, script = ''] of text.matchAll(/npm run (?:--silent )?([\w:-]+)/g))
       t.ok(script in scripts, `${document}: npm run ${script}`);
@@ -65,6 +66,12 @@ const addedByTheWalk = [
 /** The document without its blocks. */
 function proseOf(document: string): string {
   return textOfDocument(document).replaceAll(/^```.*?^```$/gms, '');
+}
+
+/** What stands in the spans and blocks of code of a document, a piece a line. */
+function codeOf(document: string): string {
+  const spans = [...proseOf(document).matchAll(/(`+)(.+?)\1/gs)].map(([, , code = '']) => code);
+  return [...blocksOf(document).map(({ text }) => text), ...spans].join('\n');
 }
 
 /** As GitHub makes them of headings. */

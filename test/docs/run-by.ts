@@ -24,6 +24,7 @@ export const runBy: Record<string, string> = {
   'docs/operations.md > Health and metrics': 'test/docs/operations.test.ts',
   'docs/operations.md > Alerts': 'test/monitoring/monitoring.test.ts',
   'docs/operations.md > More than one database': 'test/http/cells.test.ts',
+  'docs/operations.md > Move a group to another cell': 'test/cells/move-account.test.ts',
   'docs/operations.md > Dump and restore': 'test/procedures/dump.test.ts',
   'docs/operations.md > Back to a moment': 'test/procedures/back-to-a-moment.test.ts',
   'docs/operations.md > A disk that was put back': 'test/procedures/disk-put-back.test.ts',

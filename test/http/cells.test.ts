@@ -1,20 +1,21 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import t, { type Test } from 'tap';
-import { blocksOf, blocksRunBy } from '../docs/blocks.ts';
+import t from 'tap';
+import { blocksRunBy } from '../docs/blocks.ts';
+import { commandsOf } from '../docs/terminal.ts';
+import { admin, done } from '../support/admin.ts';
 import type { Api } from '../support/api.ts';
-import { notInstalled, type RunningProxy, startProxy } from '../support/proxies.ts';
-import { startTestService } from '../support/service.ts';
+import { startCells } from '../support/cells.ts';
+import { environmentOf } from '../support/process.ts';
+import { notInstalled, type RunningProxy } from '../support/proxies.ts';
+import { emptyDatabase, startTestService } from '../support/service.ts';
 
-const [lines] = blocksRunBy(import.meta.url);
-const configuration = blocksOf('docs/operations.md').find(({ kind }) => kind === 'haproxy');
+const [, numbering] = blocksRunBy(import.meta.url);
+const [, chooseCell = ''] = (numbering ? commandsOf(numbering)[0]?.line : '')?.split(' admin -- ') ?? [];
 const caller = '127.0.0.1';
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
 
 t.test('haproxy makes one address of two cells', { skip: notInstalled('haproxy') }, async (t) => {
   const [first, second] = [await startTestService(t), await startTestService(t)];
-  const proxy = await startCells(t, [first.url, second.url], second.api);
+  const { proxy } = await startCells(t, [first.url, second.url], second.api);
 
   await t.test('a client gets its token from its own cell, by HTTP Basic and in the form', async (t) => {
     for (const { credentials } of [first.api, second.api]) {
@@ -59,23 +60,26 @@ t.test('haproxy makes one address of two cells', { skip: notInstalled('haproxy')
   });
 });
 
+t.test('a cell is given its number once', async (t) => {
+  const env = environmentOf(await emptyDatabase(t));
+  t.match(await done(t, env, ...chooseCell.split(' ')), { cell: 1 });
+  t.match(await done(t, env, 'migrate', '--cell', '1023'), { cell: 1023 });
+  t.match(await done(t, env, 'migrate', '--cell', '7'), { cell: 7 }, 'as long as it is empty');
+  t.match(await admin(t, env, 'migrate', '--cell', '1024'), { ended: 2, stderr: /from 0 to 1023/ });
+  const { account_id } = await done(t, env, 'create-client', '--account', 'Acme');
+  t.equal(account_id, 7 * 2 ** 43 + 1);
+  t.match(await done(t, env, 'migrate', '--cell', '7'), { cell: 7 });
+  t.match(await admin(t, env, 'migrate', '--cell', '8'), {
+    ended: 1,
+    stderr: /this is cell 7, and has given ids/,
+  });
+});
+
 const location = {
   address: { line1: '1 High Street', city: 'York', postal_code: 'YO1 8RL', country: 'GB' },
   timezone: 'Europe/London',
   currency: 'GBP',
 };
-
-/** HAProxy as docs/operations.md configures it for two cells of one server each; only clients of the second are listed. */
-function startCells(t: Test, [first, second]: [string, string], inSecond: Api): Promise<RunningProxy> {
-  const directory = mkdtempSync(join(tmpdir(), 'cells-'));
-  t.teardown(() => rmSync(directory, { recursive: true }));
-  const map = join(directory, 'cells.map');
-  writeFileSync(map, `${inSecond.credentials.client_id} two\n`);
-  const text = `${configuration?.text}\n`
-    .replace('  default_backend menus\n', `${lines?.text}\n`)
-    .replace('/etc/haproxy/cells.map', map);
-  return startProxy(t, 'haproxy', text, [first, first, second, second]);
-}
 
 async function bearer(api: Api): Promise<{ authorization: string }> {
   return { authorization: `Bearer ${await api.token()}` };

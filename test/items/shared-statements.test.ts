@@ -239,49 +239,148 @@ t.test('updates that share a statement each have their own fields, conditions an
   t.equal((await api.get(path(9))).body.data.unavailable_by, api.credentials.client_id);
 });
 
-t.test('calls of setAvailability that share a statement each have their own row and result', async (t) => {
-  const service = await startWithItems(t, 2, 5);
+t.test('calls of setAvailability that share a statement each have their own rows and results', async (t) => {
+  const service = await startWithItems(t, 3, 12);
   const { api, database, items } = service;
+  const path = (place: number) => (items[place] as Item).path;
   const named = (place: number) => ({ item_id: (items[place] as Item).item_id });
-  for (const place of [1, 6]) await api.put((items[place] as Item).path, { external_id: 'EEL' });
-  const log = await followEvents(database);
   const off = { is_available: false };
-  const calls: [place: number, row: object, result: string, types: string[]][] = [
-    [0, { ...named(0), ...off }, 'changed', ['item.toggled']],
-    [1, { external_id: 'EEL', ...off }, 'changed', ['item.toggled']],
-    [6, { external_id: 'EEL', ...off, unavailable_until: newReturn() }, 'changed', ['item.toggled']],
-    [2, { ...named(2), is_available: true }, 'unchanged', []],
-    [3, { ...named(7), ...off }, 'not_found', []],
-    [4, { external_id: 'NO-SUCH', ...off }, 'not_found', []],
-    [8, { ...named(8), ...off, unavailable_until: newReturn() }, 'changed', ['item.toggled']],
-    [9, { ...named(9), ...off }, 'changed', ['item.toggled']],
+  for (const place of [1, 13, 15]) await api.put(path(place), { external_id: 'EEL'.repeat(place) });
+  await api.put(path(4), off);
+  const seen = async (place: number) => (await api.get(path(place))).body.data;
+  const before = await Promise.all(items.map((_, place) => seen(place)));
+  const log = await followEvents(database);
+  const executed = t.capture(WatchedClient.prototype, 'query', WatchedClient.prototype.query);
+  const manyRows = Array.from({ length: 6 }, (_, place) => ({ ...named(25 + place), ...off }));
+  const calls: [menu: number, rows: object[], results: string][] = [
+    [0, [{ ...named(0), ...off }], 'changed'],
+    [0, [{ external_id: 'EEL', ...off }], 'changed'],
+    [
+      0,
+      [
+        { ...named(2), ...off },
+        { ...named(3), is_available: true },
+        { ...named(4), ...off },
+        { ...named(5), ...off, unavailable_until: newReturn() },
+      ],
+      'changed unchanged unchanged changed',
+    ],
+    [
+      12,
+      [
+        { ...named(14), ...off },
+        { external_id: 'EEL'.repeat(13), ...off },
+      ],
+      'changed changed',
+    ],
+    [
+      12,
+      [
+        { ...named(16), is_available: true },
+        { ...named(17), is_available: true },
+      ],
+      'unchanged unchanged',
+    ],
+    [
+      0,
+      [
+        { ...named(6), ...off },
+        { ...named(18), ...off },
+        { external_id: 'NO-SUCH', ...off },
+      ],
+      'changed not_found not_found',
+    ],
+    [0, [{ ...named(19), ...off }], 'not_found'],
+    [
+      12,
+      [
+        { ...named(20), ...off },
+        { ...named(15), ...off },
+        { external_id: 'EEL'.repeat(15), ...off },
+      ],
+      'duplicate',
+    ],
+    [24, manyRows, 'changed '.repeat(6).trim()],
   ];
-  const responses = await atOnce(service, calls, ([place, row]) =>
-    api.post(`/menus/${items[place]?.menu_id}/availability`, { items: [row] }),
+  const responses = await atOnce(service, calls, ([menu, rows]) =>
+    api.post(`/menus/${items[menu]?.menu_id}/availability`, { items: rows }),
+  );
+  const names = executed().map(({ args: [text] }) => statementName(String(text)));
+  const alone = names.filter((name) => name === 'items.setAvailability');
+  t.equal(
+    alone.length,
+    5,
+    'the first, those that find no item, the one that repeats one, and the one with many rows',
   );
   const events = await log.next();
-  for (const [index, [place, row, result, types]] of calls.entries()) {
+  const written = new Set<number>();
+  for (const [index, [, rows, results]] of calls.entries()) {
     const { status, body, headers } = responses[index] as ApiResponse;
-    const what = JSON.stringify(row);
-    t.equal(status, 200, what);
-    const [found] = body.data;
-    t.equal(found.result, result, what);
-    t.same(Object.keys(found), ['item_id', 'external_id', 'result', 'item']);
-    if (result === 'not_found') t.equal(found.item, null);
-    else {
-      t.match(found, {
-        ...named(place),
-        external_id: found.item.external_id,
-        item: { ...row, external_id: found.external_id },
-      });
-      t.strictSame(found.item, (await api.get((items[place] as Item).path)).body.data, what);
-    }
+    const what = JSON.stringify(rows);
     const own = events.filter(({ request_id }) => request_id === headers['x-request-id']);
+    if (results === 'duplicate') {
+      t.equal(status, 422, what);
+      t.match(body.errors, [{ field: '/items/2', code: 'duplicate' }]);
+      t.same(own, []);
+      continue;
+    }
+    t.equal(status, 200, what);
+    t.equal(body.data.map(({ result }: { result: string }) => result).join(' '), results, what);
+    const changed: Item[] = [];
+    for (const [place, { item, ...found }] of body.data.entries()) {
+      t.same(Object.keys(body.data[place]), ['item_id', 'external_id', 'result', 'item']);
+      if (found.result === 'not_found') {
+        t.equal(item, null);
+        continue;
+      }
+      t.match(item, rows[place] as object, what);
+      t.match(found, { item_id: item.item_id, external_id: item.external_id });
+      if (found.result !== 'changed') continue;
+      changed.push(item);
+      written.add(item.item_id);
+    }
+    t.same(new Set(own.map(({ type }) => type)), new Set(changed.length > 0 ? ['item.toggled'] : []));
+    t.same(byId(own.map(({ data }) => data)), byId(changed), `the events of ${what}`);
+  }
+  for (const [place, { item_id, version, ...item }] of before.entries()) {
+    const now = await seen(place);
+    t.equal(now.version, written.has(item_id) ? version + 1 : version, `item ${place}`);
+    if (!written.has(item_id)) t.strictSame(now, { item_id, version, ...item });
+  }
+});
+
+t.test('calls of setAvailability for the same items follow each other', async (t) => {
+  const service = await startWithItems(t, 1, 4);
+  const { api, database, items } = service;
+  const log = await followEvents(database);
+  const row = (place: number) => ({
+    item_id: (items[place] as Item).item_id,
+    is_available: false,
+    unavailable_until: newReturn(),
+  });
+  const calls = [[0, 1, 2], [2, 1, 3], [3, 0], [1], [0, 3, 1], [2, 0]].map((places) => places.map(row));
+  const responses = await atOnce(service, calls, (rows) =>
+    api.post(`/menus/${items[0]?.menu_id}/availability`, { items: rows }),
+  );
+  t.same(statusesOf(responses), [200]);
+  const events = await log.next();
+  for (const { item_id, path } of items) {
+    const own = events.filter(({ data }) => data.item_id === item_id);
+    const named = calls.flat().filter((row) => row.item_id === item_id).length;
+    const versions = own.map(({ data }) => data.version);
     t.same(
-      own.map(({ type, data }) => [type, data]),
-      types.map((type) => [type, found.item]),
-      `the events of ${what}`,
+      versions,
+      Array.from({ length: named }, (_, index) => index + 2),
+      'one after the other',
     );
+    t.strictSame((await api.get(path)).body.data, own.at(-1)?.['data']);
+    for (const [index, event] of own.entries())
+      if (index > 0)
+        t.same(event['previous'], { unavailable_until: own[index - 1]?.['data'].unavailable_until });
+  }
+  for (const { body, headers } of responses) {
+    const own = events.filter(({ request_id }) => request_id === headers['x-request-id']);
+    t.same(byId(own.map(({ data }) => data)), byId(body.data.map(({ item }: { item: Item }) => item)));
   }
 });
 
@@ -432,6 +531,10 @@ for (const write of writes)
       for (const { path } of items) t.equal((await api.get(path)).body.data.version, 3, 'two might write it');
     },
   );
+
+function byId(items: Item[]): Item[] {
+  return items.toSorted((a, b) => a.item_id - b.item_id);
+}
 
 /** A resource without what differs from one item to the next, and from one moment to the next. */
 function looks(item: Record<string, unknown>): Record<string, unknown> {

@@ -197,11 +197,11 @@ t.test('304 until something that decides changes, and the time alone makes an en
   const { path, itemPath, item, location, menu } = await served();
   const get = (etag?: unknown) => api.get(path, { headers: etag ? { 'if-none-match': String(etag) } : {} });
   let { headers } = await get();
-  t.equal(headers['cache-control'], 'private, max-age=60');
+  t.equal(headers['cache-control'], 'private, max-age=10');
   const unchanged = await get(headers['etag']);
   t.match(unchanged, { status: 304, text: '' });
   t.equal(unchanged.headers['etag'], headers['etag']);
-  t.equal(unchanged.headers['cache-control'], 'private, max-age=60');
+  t.equal(unchanged.headers['cache-control'], 'private, max-age=10');
   t.equal((await get('*')).status, 304);
   const writes = [
     () => api.post(`${itemPath}/toggle`),

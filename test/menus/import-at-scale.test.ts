@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
+import { startFlood } from '../support/flood.ts';
 import { makeLocation, makeMenu } from '../support/records.ts';
 import { startTestService } from '../support/service.ts';
 
-const service = await startTestService(t);
-const { api, database } = service;
+const { url, api, client, database } = await startTestService(t);
 const { location_id } = await makeLocation(api);
 const mebibyte = 1_048_576;
 // Seconds; a quiet machine takes one or two.
@@ -125,6 +125,26 @@ t.test('ten thousand items are the limit, and sixteen mebibytes', async (t) => {
     413,
     'here alone',
   );
+});
+
+t.test('the largest document is imported while others keep the server busy', async (t) => {
+  const busy = await newMenu();
+  t.equal((await api.put(busy.path, document(1_000))).status, 200);
+  const { path } = await newMenu();
+  const content = document(10_000);
+  const room = 16 * mebibyte - Buffer.byteLength(JSON.stringify(content));
+  for (const { items } of content.data.categories)
+    for (const item of items) item.description += 'x'.repeat(Math.floor(room / 10_000));
+  const others = await client();
+  const calls = ['wasabi', 'soy'].map((q) => {
+    return { method: 'GET', path: `/menus/${busy.menu_id}/items?q=${q}&limit=1000` } as const;
+  });
+  const end = startFlood({ url, token: await others.token(), calls, connections: 4 });
+  const { status, body } = await api.put(path, content);
+  const { served } = await end();
+  t.equal(status, 200);
+  t.equal(body.data.items.created.length, 10_000);
+  t.ok(served.length > 0);
 });
 
 t.test('of very many faults the first hundred are told, at little cost', async (t) => {

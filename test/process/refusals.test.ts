@@ -10,6 +10,24 @@ import { databaseEnvironment, dataDirectory, freePort, runToEnd } from '../suppo
 
 t.setTimeout(120_000);
 
+t.test('--help says what it does and where its settings are described, and starts nothing', async (t) => {
+  const DATA_DIR = dataDirectory(t);
+  const { stdout, stderr, ended } = await runMain(t, { DATA_DIR }, '--help');
+  t.match({ stderr, ended }, { stderr: '', ended: 0 });
+  for (const word of ['ROLE', 'api', 'worker', 'all', 'DATABASE_URL', 'docs/operations.md'])
+    t.match(stdout, word);
+  t.same(fs.readdirSync(DATA_DIR), []);
+});
+
+t.test('an argument is refused by its name', async (t) => {
+  for (const argument of ['--port=80', 'worker']) {
+    const { stdout, stderr, ended } = await runMain(t, { DATA_DIR: '/nonexistent' }, argument);
+    t.match({ stdout, ended }, { stdout: '', ended: 2 });
+    t.match(stderr, /^menu-management-service: [^\n]+; see --help\n$/);
+    t.match(stderr, argument.split('=')[0]);
+  }
+});
+
 t.test('a bad variable is refused by its name', async (t) => {
   t.match(await refusal(t, { PORT: 'http' }), ': PORT must be a whole number');
 });
@@ -73,6 +91,10 @@ t.test('PostgreSQL before 18 is refused', { skip: older ? false : 'none is insta
     /: PostgreSQL 18 or newer is required; DATABASE_URL points to version 1\d\n/,
   );
 });
+
+function runMain(t: Test, env: Record<string, string>, ...args: string[]) {
+  return runToEnd(t, env, [process.execPath, 'src/main.ts', ...args]);
+}
 
 /** What the service prints when it must not start: one line that names the variable to change. */
 async function refusal(t: Test, env: Record<string, string>): Promise<string> {

@@ -7,7 +7,7 @@ import { migrate } from '../../src/db/migrate.ts';
 import { ownMigrations } from '../../src/db/schema.ts';
 import { migrationsWith } from '../support/migrations.ts';
 import { environmentOf, type Outcome, runToEnd, startProcess } from '../support/process.ts';
-import { cloneDatabase } from '../support/service.ts';
+import { cloneDatabase, emptyDatabase } from '../support/service.ts';
 
 t.setTimeout(120_000);
 
@@ -64,8 +64,8 @@ interface Place {
   env: Record<string, string>;
 }
 
-async function setUp(t: Test): Promise<Place> {
-  const connection = await cloneDatabase(t);
+async function setUp(t: Test, make = cloneDatabase): Promise<Place> {
+  const connection = await make(t);
   const database = openDatabase(connection, { max: 1 });
   t.teardown(() => database.destroy());
   return { connection, database, env: environmentOf(connection) };
@@ -73,8 +73,7 @@ async function setUp(t: Test): Promise<Place> {
 
 /** A database that lacks the last migration. */
 async function olderSchema(t: Test): Promise<Place> {
-  const place = await setUp(t);
-  await sql.raw('drop schema public cascade; create schema public').execute(place.database);
+  const place = await setUp(t, emptyDatabase);
   const directory = migrationsWith(t, {});
   rmSync(new URL(last, directory));
   await migrate(place.connection, { directory });

@@ -6,7 +6,7 @@ export function admin(t: Test, env: Record<string, string>, ...args: string[]): 
   return runToEnd(t, env, [process.execPath, 'scripts/admin.ts', ...args]);
 }
 
-/** The JSON that the command printed; there must be nothing else. */
+/** Runs a command that must succeed and print nothing but JSON. @returns the JSON, parsed */
 export async function done(t: Test, env: Record<string, string>, ...args: string[]) {
   const outcome = await admin(t, env, ...args);
   t.equal(outcome.stderr, '');

@@ -4,7 +4,7 @@ import { checkAgainstContract } from './contract.ts';
 export interface ApiResponse {
   status: number;
   headers: Record<string, string | string[] | undefined>;
-  /** The body as it was sent. */
+  /** The body as sent. */
   text: string;
   /** The parsed body; undefined when there is none. Tests look into it freely. */
   // biome-ignore lint/suspicious/noExplicitAny: the contract check has validated it
@@ -21,7 +21,7 @@ export interface CallOptions {
   token?: string | null;
 }
 
-/** A client of the service that checks every answer against the contract. */
+/** A client of the service that checks every response against the contract. */
 export interface Api {
   url: string;
   credentials: { client_id: string; client_secret: string; account_id: number };
@@ -72,7 +72,7 @@ export function createApi(url: string, credentials: Api['credentials']): Api {
   };
 }
 
-/** One request; its answer is checked when it comes from an operation of the contract. */
+/** Sends one request. The response of an operation is checked against the contract. */
 export async function send(
   url: string,
   method: string,
@@ -86,7 +86,7 @@ export async function send(
     dispatcher: agent,
     ...(body !== undefined && { body }),
   });
-  // Not body.text(), which takes a byte order mark off.
+  // Not body.text(), which removes a byte order mark.
   const text = Buffer.from(await response.body.arrayBuffer()).toString();
   const json = String(response.headers['content-type'] ?? '').includes('json');
   const reply: ApiResponse = {

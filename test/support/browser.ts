@@ -54,7 +54,7 @@ export async function startBrowser(t: Test): Promise<Browser> {
     page.on('websocket', (socket) => note('socket', socket.url()));
     page.on('pageerror', (error) => faults.push(`error ${error.message}`));
     page.on('console', (message) => {
-      // Chromium says this of every answer from 400 on; those of the API are what a test asks for.
+      // Chromium logs this for every status from 400 on; for calls of the API that is what a test expects.
       const answered = message.text().startsWith('Failed to load resource: the server responded');
       if (answered && message.location().url.startsWith(`${origin}/api/`)) return;
       if (['error', 'warning'].includes(message.type())) faults.push(`console ${message.text()}`);

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Database } from '../../src/db/database.ts';
 
 /**
- * Pages that the database looks at in the queue's tables and their indexes for `work`: what it costs, whatever else the
- * machine is doing. Of a database with a single connection, since each reports its own.
+ * Counts the pages of the queue's tables and indexes that the database reads for `work`: a cost that does not depend on
+ * what else the machine is doing. The database must have a single connection, since each reports only its own reads.
  */
 export async function pagesRead(database: Database, work: () => Promise<unknown>): Promise<number> {
   const before = await pagesReadSoFar(database);

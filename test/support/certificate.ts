@@ -1,8 +1,8 @@
 import { generateKeyPairSync, randomBytes, sign as signBytes } from 'node:crypto';
 
 /**
- * A key and a certificate for `hostname`, signed by itself, written out in DER (RFC 5280, section 4.1), since Node
- * reads certificates but makes none.
+ * A key and a self-signed certificate for `hostname`, encoded in DER by hand (RFC 5280, section 4.1), since Node can read
+ * certificates but not create them.
  */
 export function selfSigned(hostname: string): { key: string; cert: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });

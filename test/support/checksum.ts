@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/database.ts';
 
-/** A digest of all that an account has, by table; tables that hold nothing of it are left out. */
+/** A digest of everything an account has, by table, without the tables in which it has nothing. */
 export async function checksumOf(database: Database, account_id: number): Promise<Record<string, string>> {
   const { rows: tables } = await sql<{ name: string }>`
     select table_name as name from information_schema.columns join information_schema.tables using (table_schema, table_name)

@@ -12,7 +12,7 @@ const cluster = process.env['CITUS_CLUSTER'];
 /** Why the tests on Citus are skipped. */
 export const noCitus = cluster ? false : 'CITUS_CLUSTER names no script that starts a Citus cluster';
 
-/** A coordinator by itself, with an empty database that has the extension. Gone with `t`. */
+/** A coordinator without workers, with an empty database that has the extension. Stopped when `t` ends. */
 export async function startCitus(t: Test): Promise<pg.PoolConfig> {
   const directory = mkdtempSync(join(tmpdir(), 'citus-'));
   t.teardown(() => {

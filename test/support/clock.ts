@@ -1,6 +1,6 @@
 /**
- * Shifts the clock of this process, as its own code sees it. The zero of `performance` and timers stay.
- * @returns a function that puts it right again
+ * Shifts the clock that the code of this process sees. `performance` and timers are not affected.
+ * @returns a function that resets it
  */
 export function shiftClock(offsetMs: number): () => void {
   const right = globalThis.Date;

@@ -5,8 +5,8 @@ import type { ApiResponse } from './api.ts';
 
 /*
  * The contract as the tests see it. Every response of an operation must have a documented status, its media type,
- * headers and body, and nothing besides: the document leaves responses open to fields of a later version, which this
- * one does not have.
+ * headers and body, and nothing else: the document leaves responses open to fields of later versions, which this version
+ * must not send.
  */
 
 interface Operation {
@@ -16,7 +16,7 @@ interface Operation {
 
 const own = contractAt(fileURLToPath(new URL('../../generated/openapi.json', import.meta.url)));
 const { check } = own;
-/** Each response has to be what one of these says. */
+/** Each response has to match one of these. */
 let accepted = [own];
 
 function contractAt(file: string) {
@@ -31,7 +31,7 @@ function contractAt(file: string) {
   return { routes, check: contractCheck(document) };
 }
 
-/** While another build serves as well, what its contract says is right too. @returns a function that ends it */
+/** Accepts the contract of another build as well, while that serves too. @returns a function that ends it */
 export function acceptContractAt(file: string): () => void {
   accepted = [own, contractAt(file)];
   return () => {
@@ -45,7 +45,7 @@ process.once('exit', () => {
   if (file && seen.size > 0) appendFileSync(file, [...seen].map((line) => `${line}\n`).join(''));
 });
 
-/** @throws when the answer is not what the contract says; does nothing for what is outside the contract. */
+/** @throws when the response breaks the contract; ignores requests outside the contract. */
 export function checkAgainstContract(method: string, path: string, response: ApiResponse): void {
   const pathname = path.split('?', 1)[0] ?? '';
   const errors = accepted.flatMap(({ routes, check }) => {
@@ -63,7 +63,7 @@ function objection(
 ): Error | undefined {
   const { status, headers, text } = response;
   const where = `${operationId} ${status}`;
-  // The contract's `default` is for errors that nobody foresaw: a test foresees all.
+  // The contract's `default` is for unforeseen errors, and a test should foresee all of them.
   if (!(status in responses)) return new Error(`${where} is not documented: ${text}`);
   seen.add(where);
   const violations = check.ofResponse({ operationId, status, headers, body: text });
@@ -71,18 +71,18 @@ function objection(
   return new Error(`${where}: ${inWords(violations)}: ${text.slice(0, 2000)}`);
 }
 
-/** @throws when the value is not what the named schema of the contract says. */
+/** @throws when the value does not match the named schema of the contract. */
 export function checkSchema(name: string, value: unknown): void {
   const violations = check.ofValue({ $ref: `#/components/schemas/${name}` }, value);
   if (violations.length > 0) throw new Error(`not a ${name}: ${inWords(violations)}`);
 }
 
-/** What an example of a media type is that its schema does not say; empty when it is valid. Open objects count as closed. */
+/** How an example differs from its schema; empty when it is valid. Open objects count as closed. */
 export function exampleFaults(schema: object, value: unknown): string {
   return inWords(check.ofValue(schema, value));
 }
 
-/** Checks an error that no operation answers, such as that of an unknown path. @throws when it is no problem of ours. */
+/** Checks an error outside any operation, such as that of an unknown path. @throws unless it is our kind of problem */
 export function checkProblem(response: ApiResponse): void {
   const { status, request_id } = response.body ?? {};
   checkSchema('Error', response.body);

@@ -4,14 +4,14 @@ import type { Test } from 'tap';
 import { startProxy, type TcpProxy } from './proxy.ts';
 import { startTestService, type TestService, type TestServiceOptions } from './service.ts';
 
-/** A way to the database that a test can take away and give back. */
+/** A connection to the database that a test can cut and restore. */
 export interface DatabaseProxy extends Omit<TcpProxy, 'leadTo'> {
   connection: pg.PoolConfig;
-  /** From now on new connections lead to this server; those there are go dark. */
+  /** Routes new connections to this server; existing ones go dark. */
   leadTo(target: pg.PoolConfig): void;
 }
 
-/** Runs the service on a database of its own behind a proxy; `limits` go to its pool. */
+/** Runs the service on its own database behind a proxy; `limits` configure its pool. */
 export async function startBehindProxy(
   t: Test,
   { limits, ...options }: TestServiceOptions & { limits?: pg.PoolConfig } = {},
@@ -25,7 +25,7 @@ export async function startBehindProxy(
   return { ...service, proxy: proxy as DatabaseProxy };
 }
 
-/** Listens on a loopback port of its own and passes everything on to the database; gone with `t`. */
+/** Listens on a loopback port of its own and forwards everything to the database; stopped when `t` ends. */
 export async function startDatabaseProxy(
   t: Pick<Test, 'teardown'>,
   target: pg.PoolConfig,

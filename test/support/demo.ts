@@ -1,7 +1,7 @@
 import type { Database } from '../../src/db/database.ts';
 import { loadDemo } from '../../src/process/demo.ts';
 
-/** Loads the demo account without the events of that: a test looks at the events of its own changes. */
+/** Loads the demo account without its events, so that a test sees only those of its own changes. */
 export async function loadQuietDemo(database: Database): Promise<void> {
   await loadDemo(database, { ifEmpty: true });
   await database.deleteFrom('event').execute();

@@ -1,4 +1,4 @@
-/** A client on a thread of its own, for measurements of the thread that serves it: it takes no time there. */
+/** A client on its own thread, so that it takes no time on the thread that is measured. */
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import type { Test } from 'tap';
 import { request } from 'undici';
@@ -21,7 +21,7 @@ interface Numbered {
   number: number;
 }
 
-/** @returns what makes a call, beside those that are under way; the thread ends with the test. */
+/** @returns a function that makes a call; calls may overlap. The thread ends with the test. */
 export function distantClient(
   t: Test,
   caller: { url: string; token: string },

@@ -1,9 +1,9 @@
-// A zone in which it is between three and four now, hours away from all that happens in the tests.
+// A time zone in which it is now between three and four, hours away from anything the tests schedule.
 const ahead = ((new Date().getUTCHours() + 21 + 12) % 24) - 12;
 export const timezone = `Etc/GMT${ahead < 0 ? '' : '+'}${ahead}`;
 const offset = -ahead * 3_600_000;
 
-/** The next moment at which it is this time there. */
+/** The next moment at which the local time there is `time`. */
 export function next(time: string): string {
   const [hour = 0, minute = 0] = time.split(':').map(Number);
   const now = Date.now();
@@ -14,7 +14,7 @@ export function next(time: string): string {
 
 const days = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'];
 
-/** Hours of every day. */
+/** The same hours on every day. */
 export function daily(from: string, minutes: number) {
   return { weekly: [{ days, from, minutes }] };
 }

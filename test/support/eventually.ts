@@ -4,8 +4,8 @@ import type { Database } from '../../src/db/database.ts';
 const patienceMs = 60_000;
 
 /**
- * Asks again and again until there is an answer.
- * @returns the first answer that is neither undefined, null nor false.
+ * Polls until there is a result.
+ * @returns the first result that is neither undefined, null nor false.
  * @throws after a minute, naming what was awaited.
  */
 export async function eventually<T>(

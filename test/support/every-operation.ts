@@ -1,6 +1,6 @@
 /*
- * A round of calls in which every operation of the contract occurs, on records of its own, for tests of a service whose
- * surroundings change: a role with few rights, another build beside it.
+ * Calls every operation of the contract, on records of its own, for tests that change the surroundings of a service: a
+ * role with few rights, another build beside it.
  */
 import { randomUUID } from 'node:crypto';
 import type { OperationFacts } from '../../generated/operations.ts';
@@ -20,13 +20,13 @@ export interface Build {
 // biome-ignore lint/suspicious/noExplicitAny: the contract check has validated it; tests look into it freely
 type Resource = any;
 
-/** What the acknowledged writes of a round have left. */
+/** What the acknowledged writes of a round have left behind. */
 export interface Written {
   /** Paths, and what GET returns there as `data`. */
   kept: Map<string, Resource>;
   /** Paths where GET returns 404. */
   gone: string[];
-  /** Versions by record ('item:17'): the last that was acknowledged, of those that are left. */
+  /** The last acknowledged version of each remaining record ('item:17'). */
   versions: Map<string, number>;
 }
 
@@ -42,7 +42,7 @@ export async function callEveryOperation(build: Build, other: Build, endpoint: s
   const keyed = async (id: string, ids: Ids, json?: unknown): Promise<Resource> => {
     const headers = { 'idempotency-key': randomUUID() };
     const first = await callOn(build, id, ids, json, headers);
-    // What only the present build has is repeated there. A replay is what the first build said, by its contract.
+    // What only the present build has is repeated there. A replay returns what the first build sent, under its contract.
     const where = other.operations[id] ? other : build;
     const replaying = { ...where, api: build.createApi(where.api.url, build.api.credentials) };
     const again = await callOn(replaying, id, ids, json, headers);
@@ -94,7 +94,7 @@ export async function callEveryOperation(build: Build, other: Build, endpoint: s
     ],
   });
   await call('getAvailability', on);
-  // What the previous release has not yet.
+  // What the previous release does not have yet.
   if (build.operations['priceSelection']) await call('priceSelection', tuna, { quantity: 2 });
   const content = (await call('exportMenu', on)).body.data;
   content.categories[1].items[0].price = 6;
@@ -150,7 +150,7 @@ export async function callEveryOperation(build: Build, other: Build, endpoint: s
   };
 }
 
-/** Revokes a token of the client that is used for nothing else. @throws when it is refused */
+/** Revokes a token of the client that nothing else uses. @throws when it is refused */
 export async function revokeOwnToken({ url, credentials: { client_id, client_secret } }: Api): Promise<void> {
   const headers = {
     'content-type': 'application/x-www-form-urlencoded',
@@ -163,7 +163,7 @@ export async function revokeOwnToken({ url, credentials: { client_id, client_sec
   if (revoked.status !== 200) throw new Error(`revokeToken: ${revoked.status} ${revoked.text}`);
 }
 
-/** @throws when the second shows a field otherwise than the first; a build may show fields that another does not. */
+/** @throws when the two disagree about a field; either build may have fields that the other lacks. */
 export function requireSame(first: Resource, second: Resource, at = ''): void {
   const isNested =
     typeof first === 'object' && first !== null && typeof second === 'object' && second !== null;

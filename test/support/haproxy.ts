@@ -15,7 +15,7 @@ export interface RunningHaproxy {
   pid: number;
   /** Whether it sends requests to this server. */
   isUp(server: string): Promise<boolean>;
-  /** Sends it no more requests, and waits until none is under way; what an operator does by hand. */
+  /** Drains the server, as an operator does by hand: no new requests, and waits for those in progress. */
   takeOut(server: string): Promise<void>;
   /** Sends it requests again as soon as it is ready. */
   putBack(server: string): Promise<void>;
@@ -24,12 +24,12 @@ export interface RunningHaproxy {
 export interface HaproxyOptions {
   /** Addresses by name. */
   servers: Record<string, string>;
-  /** Looks for a change that often, in place of what the document says. */
+  /** How often it checks for changes, in place of the documented interval. */
   checkEveryMs?: number;
   port?: number;
 }
 
-/** Gone with `t`. @throws what it printed, when it ends before it serves */
+/** Stopped when `t` ends. @throws what it printed, when it ends before it serves */
 export async function startHaproxy(
   t: Pick<Test, 'teardown'>,
   { servers, checkEveryMs, port }: HaproxyOptions,
@@ -97,7 +97,8 @@ function adapt(
   return adapted.replace('inter 2s fastinter 500ms', `inter ${own.checkEveryMs}ms`);
 }
 
-async function askSocket(path: string, command: string): Promise<string> {
+/** What haproxy tells on its admin socket. */
+export async function askSocket(path: string, command: string): Promise<string> {
   const connection = connect(path);
   connection.setEncoding('utf8').end(`${command}\n`);
   let told = '';

@@ -3,7 +3,7 @@ import type { Api } from './api.ts';
 
 export type KnownItem = components['schemas']['Item'] & { location_id: number; path: string };
 
-/** Items of a menu of the demo account that are on, with their path. */
+/** Available items of a menu of the demo account, each with its path. */
 export async function demoItems(api: Api): Promise<[KnownItem, KnownItem, ...KnownItem[]]> {
   const menus = await api.get('/menus');
   const { menu_id, location_id } = menus.body.data[0];

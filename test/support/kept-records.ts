@@ -3,7 +3,7 @@ import { type Database, inTransaction } from '../../src/db/database.ts';
 
 /**
  * Keeps a copy of every row and of the next ids.
- * @returns puts them back, in a hundredth of the time that it takes to make them again.
+ * @returns a function that restores them, in a hundredth of the time it takes to create them again.
  */
 export async function keepRecords(database: Database): Promise<() => Promise<void>> {
   await sql`create schema kept`.execute(database);
@@ -21,7 +21,7 @@ export async function keepRecords(database: Database): Promise<() => Promise<voi
     from pg_sequences where schemaname = 'public'`.execute(database);
 
   const statements = [
-    // Foreign keys hold again at the end, whatever the order.
+    // Whatever the order, the foreign keys hold again at the end.
     'set local session_replication_role = replica',
     ...tables.map(({ name }) => `delete from ${name}`),
     ...tables.map(

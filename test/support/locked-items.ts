@@ -3,8 +3,8 @@ import type { Database } from '../../src/db/database.ts';
 import { eventually } from './eventually.ts';
 
 /**
- * Locks all items, begins so many calls, and once they all wait in the database does something beside them.
- * @returns what that gave, after the calls have ended.
+ * Locks all items, starts calls, and does something else once all of them wait in the database.
+ * @returns its result, after the calls have ended.
  */
 export async function whileItemsAreLocked<T>(
   database: Database,

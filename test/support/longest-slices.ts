@@ -1,8 +1,8 @@
 import type { Test } from 'tap';
 
 /**
- * Watches the event loop of this thread. Measured is the processor time that the thread used between two moments at
- * which a timer could have run: on a busy machine wall time counts what other processes do as well.
+ * Watches the event loop of this thread. It measures the CPU time that the thread used between two moments at which a
+ * timer could have run; on a busy machine, wall-clock time would include the work of other processes.
  */
 export function longestSlices(t: Test): { takeLongest(): number } {
   let longest = 0;

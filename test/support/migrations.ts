@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import type { Test } from 'tap';
 import { ownMigrations } from '../../src/db/schema.ts';
 
-/** A directory with the migrations of a version and further ones by name; gone when the test ends. */
+/** A directory with the migrations of a version and additional ones by name; removed when the test ends. */
 export function migrationsWith(t: Test, further: Record<string, string>, base: URL = ownMigrations): URL {
   const directory = mkdtempSync(join(tmpdir(), 'migrations-'));
   t.teardown(() => rmSync(directory, { recursive: true }));

@@ -2,7 +2,7 @@ import type { Claim } from '../../src/webhooks/delivery/claim.ts';
 import type { AttemptResult } from '../../src/webhooks/delivery/deliver.ts';
 import type { Outcome } from '../../src/webhooks/delivery/outcomes.ts';
 
-/** What comes of a claim when the receiver takes it. */
+/** The outcome of a claim whose delivery the receiver accepts. */
 export function delivered(claim: Claim): Outcome {
   return {
     claim,

@@ -7,8 +7,8 @@ import { eventually } from './eventually.ts';
 export const partitioned = ['event', 'feed', 'delivery_log'];
 
 /**
- * As if it had long been in use: partitions that end at the beginnings of the days so long ago, and one of today. Their
- * rows are gone.
+ * Makes the database look long in use: it gets partitions that end where these days began, and one for today. Existing
+ * rows are dropped.
  */
 export async function dividePast(database: Database, daysAgo: readonly number[] = [30, 0]): Promise<void> {
   const after = (days: number) => sql`date_trunc('day', now(), 'UTC') + make_interval(days => ${days})`;
@@ -22,7 +22,7 @@ export async function dividePast(database: Database, daysAgo: readonly number[] 
   }
 }
 
-/** Drops the partitions of a table up to a moment, however often that takes. */
+/** Drops the partitions of a table up to a moment, retrying while the table is in use. */
 export async function dropUntil(
   database: Database,
   table: string,
@@ -41,11 +41,11 @@ export interface Partition {
   /** Null where it has no end: the default partition. */
   until: Date | null;
   rows: number;
-  /** Removed one by one, or still taking room. */
+  /** Rows that were deleted one by one or still take up space. */
   deleted: number;
 }
 
-/** The partitions of a table, in order. Counts are of what this connection and others have reported. */
+/** The partitions of a table, in order. Counts include what any connection has reported. */
 export async function partitionsOf(database: Database, table: string): Promise<Partition[]> {
   await sql`select pg_stat_force_next_flush()`.execute(database);
   const { rows } = await sql<Partition>`
@@ -71,7 +71,7 @@ export async function sweepOnce(
   while (await next());
 }
 
-/** As many passes as it takes to drop what is past its time: each gives up when somebody uses the table just then. */
+/** Runs passes until everything past its retention is dropped; a pass gives up while somebody uses the table. */
 export async function sweep(database: Database, retention: Retention = {}): Promise<void> {
   const { days = 30 } = retention;
   await eventually('what is past its time is gone', async () => {
@@ -83,7 +83,7 @@ export async function sweep(database: Database, retention: Retention = {}): Prom
   });
 }
 
-/** The partitions of a table whose index `work` opens: one that is only planned for is not among them. */
+/** The partitions of a table whose index `work` actually opens, rather than only plans for. */
 export async function partitionsOpened(
   database: Database,
   table: string,

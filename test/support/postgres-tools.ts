@@ -9,7 +9,7 @@ import { type Account, findPrograms } from '../../src/embedded/programs.ts';
 export interface PostgresTools {
   /** Their directory. */
   bin: string;
-  /** Whom to run them as, for spawn: PostgreSQL refuses root. */
+  /** The user to run them as, for spawn: PostgreSQL refuses root. */
   account: Account;
 }
 
@@ -24,7 +24,7 @@ function canRun(bin: string, account: Account): boolean {
   return spawnSync(join(bin, 'postgres'), ['--version'], { ...account, cwd: '/' }).status === 0;
 }
 
-/** The checkout may be in root's own home, where the account of PostgreSQL cannot enter. */
+/** The checkout may be in root's home, which the account of PostgreSQL cannot enter. */
 function copyForEveryone(bin: string): string {
   const target = join(tmpdir(), 'postgres-tools');
   const packages = join(bin, '../../..');
@@ -38,7 +38,7 @@ function copyForEveryone(bin: string): string {
       renameSync(fresh, target);
     } catch (error) {
       rmSync(fresh, { recursive: true });
-      // Another test that copied at the same time came first.
+      // Another test copied it first.
       if (!existsSync(target)) throw error;
     }
   }

@@ -9,7 +9,7 @@ export interface ScratchPostgres extends Omit<EmbeddedPostgres, 'lost'> {
   restart(): Promise<void>;
 }
 
-/** A real Postgres of its own in a temporary directory, gone with `stop`. Nothing survives it, so nothing is synced. */
+/** A real Postgres in a temporary directory, which `stop` removes. As nothing has to survive, nothing is synced. */
 export async function startScratchPostgres(settings: Record<string, string> = {}): Promise<ScratchPostgres> {
   const directory = join(tmpdir(), `menus-${randomUUID()}`);
   const start = () =>

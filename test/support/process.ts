@@ -14,7 +14,7 @@ export { type Outcome, root };
 
 /** A service that runs as a process of its own. */
 export interface RunningService extends Omit<Service, 'outcome'> {
-  /** What it greeted with, and what it logged before. */
+  /** Its greeting, and what it logged before. */
   greeting: string;
   /** Where it listens. */
   url: string;
@@ -84,14 +84,14 @@ export function childrenOf(parent: number): number[] {
     .map(({ pid }) => pid);
 }
 
-/** Of these process ids, those that still run; a zombie, which some containers never reap, does not. */
+/** The process ids that are still running. A zombie, which some containers never reap, is not. */
 export function running(pids: number[]): number[] {
   return processes()
     .map(({ pid }) => pid)
     .filter((pid) => pids.includes(pid));
 }
 
-/** Ends processes at once; those that ended meanwhile, as the children of one do, are passed over. */
+/** Kills processes, ignoring any that have already ended, as children of a killed one may have. */
 export function killAll(pids: number[]): void {
   for (const pid of pids) {
     try {
@@ -111,14 +111,14 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
-/** A database of its own with the demo account, as the environment of a process names it. */
+/** Clones a database with the demo account; returns the environment that points a process to it. */
 export async function databaseEnvironment(t: Test): Promise<DatabaseEnvironment> {
   return environmentOf(await cloneDatabase(t));
 }
 
 type DatabaseEnvironment = { DATABASE_URL: string; ENCRYPTION_KEY: string };
 
-/** A database cloned by a test, as the environment of a process names it. */
+/** The environment that points a process to a cloned database. */
 export function environmentOf({ host = '', port, user, database }: pg.PoolConfig): DatabaseEnvironment {
   return {
     DATABASE_URL: `postgres://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`,
@@ -150,7 +150,7 @@ function processes(): Process[] {
         const ppid = Number(/^PPid:\s*(\d+)/m.exec(readFileSync(`/proc/${name}/status`, 'utf8'))?.[1]);
         return command ? [{ pid: Number(name), ppid, command }] : [];
       } catch {
-        // It ended while we looked.
+        // It ended in the meantime.
         return [];
       }
     });

@@ -4,7 +4,7 @@ import { basename, join } from 'node:path';
 import type { Test } from 'tap';
 import { root } from './process.ts';
 
-/** A directory with all of the project that is not ignored; node_modules is a link. Gone when the test ends. */
+/** A copy of the project without ignored files; node_modules is a link. Removed when the test ends. */
 export function copyOfTheProject(t: Test): string {
   const copy = mkdtempSync(join(tmpdir(), 'project-copy-'));
   t.teardown(() => rmSync(copy, { recursive: true, force: true }));

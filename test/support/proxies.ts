@@ -19,9 +19,9 @@ export function notInstalled(name: ProxyName): string | false {
 }
 
 export interface RunningProxy {
-  /** Sends a request over TLS from an address of the loopback network, one connection kept for each address. */
+  /** Sends a request over TLS from a loopback address, on a connection kept open for that address. */
   send(from: string, path: string, options?: SendOptions): Promise<ProxyResponse>;
-  /** A connection from such an address, to write to as one likes. */
+  /** A raw connection from such an address. */
   open(from: string): Promise<TLSSocket>;
 }
 
@@ -39,7 +39,7 @@ export interface ProxyResponse {
 
 const hostname = 'menus.example.com';
 
-/** Runs a proxy with a configuration in which places are replaced: ports, addresses, files. Gone when the test ends. */
+/** Runs a proxy on a configuration with its ports, addresses and files replaced; stopped when the test ends. */
 export async function startProxy(
   t: Test,
   name: ProxyName,

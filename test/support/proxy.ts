@@ -3,31 +3,31 @@ import { type AddressInfo, connect, createServer, type NetConnectOpts, type Sock
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Test } from 'tap';
 
-/** A TCP proxy that can do what networks do. */
+/** A TCP proxy that can fail in the ways networks fail. */
 export interface TcpProxy {
   /** On loopback. */
   port: number;
-  /** Breaks every connection and accepts no other: connection refused. */
+  /** Breaks every connection and refuses new ones. */
   cut(): Promise<void>;
-  /** Accepts connections and says nothing, as a host does that is gone from the network. */
+  /** Accepts connections but never responds, like a host that has left the network. */
   silence(): void;
-  /** Back to the start; breaks every connection. */
+  /** Returns to normal, and breaks every connection. */
   restore(): Promise<void>;
-  /** Accepts connections and holds back whatever either side sends, until `resume`. */
+  /** Accepts connections but holds back all data, in both directions, until `resume`. */
   stall(): void;
-  /** Delivers what was held back. What a client sent that has reset its connection since is lost, as in a kernel. */
+  /** Delivers what was held back, except from clients that have since reset their connection, as a kernel would. */
   resume(): void;
-  /** Swallows whatever is sent on the connections there are, and closes none of them; new ones work. */
+  /** Discards all data on existing connections without closing them; new ones work. */
   goDark(): void;
   /** Resets every connection; new ones work. */
   reset(): void;
-  /** Delivers everything that much later from now on, in order. */
+  /** Delays everything by this much from now on, in order. */
   delay(ms: number): void;
-  /** From now on new connections lead there; those that are open go dark. */
+  /** Routes new connections there; existing ones go dark. */
   leadTo(target: NetConnectOpts): void;
 }
 
-/** Listens on a loopback port of its own and passes everything on to the target; gone with `t`. */
+/** Listens on a loopback port of its own and forwards everything to the target; stopped when `t` ends. */
 export async function startProxy(t: Pick<Test, 'teardown'>, target: NetConnectOpts): Promise<TcpProxy> {
   const links = new Set<Link>();
   let server = target;
@@ -144,7 +144,7 @@ class Link {
     from.on('data', (chunk) => this.#soon(() => to?.write(chunk)));
     from.on('end', () => this.#soon(() => (to ?? from).end()));
     from.on('error', () => {
-      // A reset takes along what it overtakes.
+      // A reset discards the data that it overtakes.
       if (this.#held) this.#held = [];
       this.#soon(() => this.break());
     });

@@ -4,10 +4,10 @@ import { type Database, openDatabase, patient } from '../../src/db/database.ts';
 import { cloneDatabase } from './service.ts';
 
 /*
- * A queue without an API in front: events and webhooks put straight into a database.
+ * A queue without an API in front of it: events and webhooks are inserted straight into a database.
  */
 
-/** A database of its own with so many webhooks of one account. */
+/** A database of its own with `count` webhooks of one account. */
 export async function withWebhooks(t: Test, count: number, pool: { max?: number } = {}): Promise<Database> {
   const database = openDatabase(await cloneDatabase(t), pool);
   t.teardown(() => database.destroy());
@@ -21,7 +21,7 @@ export async function webhookIds(database: Database): Promise<number[]> {
   return rows.map((row) => row.webhook_id);
 }
 
-/** Events of one account, not yet relayed; so many days old. The account need not be there. */
+/** Adds events of one account that are not yet relayed, `daysAgo` days old. The account need not exist. */
 export async function addEvents(
   database: Database,
   {
@@ -43,7 +43,7 @@ export async function addEvents(
   );
 }
 
-/** What an endpoint collects while it is down, as the relay would have queued it. */
+/** Adds the backlog of an endpoint that was down, as the relay would have queued it. */
 export async function addBacklog(database: Database, webhookId: number, count: number, records: number) {
   await sql`
     with added as (

@@ -3,8 +3,8 @@ import { connect } from 'node:net';
 import type { ApiResponse } from './api.ts';
 
 /**
- * Sends bytes that no HTTP client would, and reads until the server closes the connection or has sent a whole answer.
- * @returns the first answer; with status 0 when the connection was closed without one.
+ * Sends bytes that no HTTP client would send, and reads until the server closes the connection or completes a response.
+ * @returns the first response; status 0 if the connection was closed without one.
  */
 export async function sendRaw(url: string, ...parts: (string | Buffer)[]): Promise<ApiResponse> {
   const { hostname, port } = new URL(url);

@@ -19,7 +19,7 @@ export interface Delivery {
   receivedAt: number;
 }
 
-/** A status; or all of a response; or what to do with the open connection. */
+/** A status, a whole response, or a function that handles the open connection. */
 export type ReceiverReply =
   | number
   | { status: number; headers?: Record<string, string>; body?: string }
@@ -42,7 +42,7 @@ export const hang: ReceiverReply = () => {};
 
 const patienceMs = 60_000;
 
-/** A real HTTP server on loopback that records what it is sent; it answers 204 unless told otherwise. */
+/** A real HTTP server on loopback that records its requests and responds with 204 unless told otherwise. */
 export async function startReceiver(t: Test, reply: Receiver['reply'] = () => 204): Promise<Receiver> {
   const deliveries: Delivery[] = [];
   const sockets = new Set<Socket>();
@@ -56,7 +56,7 @@ export async function startReceiver(t: Test, reply: Receiver['reply'] = () => 20
     try {
       respond(response, await receiver.reply(delivery, nth));
     } catch (error) {
-      // One that came as the test ended may still ask a service that is gone by then.
+      // A request that came as the test ended may still call a service that has stopped by then.
       if (!isClosed) throw error;
     }
   });
@@ -116,7 +116,7 @@ export async function subscribe(
 
 /**
  * Reads a delivery as an integrator does, with the Standard Webhooks library.
- * @throws when the signature or its time is not good.
+ * @throws when the signature or its time is invalid.
  */
 export function verify(delivery: Delivery, secret: string): WebhookPayload {
   return new Webhook(secret).verify(delivery.body, delivery.headers) as WebhookPayload;

@@ -14,11 +14,11 @@ export const noRedis =
 export interface RunningRedis {
   url: string;
   server: ChildProcess;
-  /** Starts it again, empty, after it was killed. */
+  /** Starts it again, empty, after it has been killed. */
   restart(): Promise<void>;
 }
 
-/** Gone with `t`. */
+/** Stopped when `t` ends. */
 export async function startRedis(t: Pick<Test, 'teardown'>): Promise<RunningRedis> {
   const port = await freePort();
   const redis: RunningRedis = {

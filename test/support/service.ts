@@ -16,7 +16,7 @@ import { createDestination, type Destination } from '../../src/webhooks/delivery
 import type { Lookup } from '../../src/webhooks/delivery/names.ts';
 import { startWorker, type Worker, type WorkerOptions } from '../../src/worker.ts';
 import { type Api, createApi } from './api.ts';
-import './compiled-meta-schema.ts';
+import './contract-read-once.ts';
 
 export const encryptionKey = Buffer.alloc(32, 'test');
 
@@ -32,7 +32,7 @@ export interface TestService {
   database: Database;
   connection: pg.PoolConfig;
   app: FastifyInstance;
-  /** An HTTP client that checks each answer against the contract; with all scopes on the demo account. */
+  /** An HTTP client of the demo account with all scopes, which checks each response against the contract. */
   api: Api;
   /** Another client of the demo account, or of another one. */
   client(options?: { account?: string; scopes?: Scope[]; locations?: number[] }): Promise<Api>;
@@ -44,10 +44,10 @@ export interface TestServiceOptions {
   webhooksPerAccount?: number;
   /** A migrated database to use as it is, in place of a clone. */
   connection?: pg.PoolConfig;
-  /** Leads the service to its database by another way, such as a proxy. */
+  /** Connects the service to its database in another way, such as through a proxy. */
   connect?: (connection: pg.PoolConfig) => Promise<pg.PoolConfig>;
   pool?: PoolOptions;
-  /** How long a reading of the backlog serves; each scrape reads it anew unless given. */
+  /** How long a reading of the backlog is reused; by default every scrape reads it anew. */
   keepBacklogMs?: number;
   redisUrl?: string;
   trustedProxies?: string[];
@@ -55,7 +55,7 @@ export interface TestServiceOptions {
   keptResponses?: { keys: number; megabytes: number };
   readingTime?: { stallMs: number; wholeMs: number };
   encryptionKeys?: [Buffer, ...Buffer[]];
-  /** Networks that webhooks may lead to although they are not public; loopback unless given. */
+  /** Non-public networks that webhooks may lead to; loopback by default. */
   allowedNetworks?: string[];
   /** Replaces name resolution for webhooks. */
   lookup?: Lookup;
@@ -145,11 +145,23 @@ export async function startTestService(t: Test, options: TestServiceOptions = {}
   return { url, database, connection, app, api: await client(), client, worker };
 }
 
-/** A fresh copy of the template; dropped when the test ends. */
-export async function cloneDatabase(t: Test): Promise<pg.PoolConfig> {
-  const { connection, template } = testServer();
+/** A fresh copy of the template, or of another database that nobody uses; dropped when the test ends. */
+export function cloneDatabase(
+  t: Test,
+  { template }: { template: string } = testServer(),
+): Promise<pg.PoolConfig> {
+  return createDatabase(t, `template ${template} strategy file_copy`);
+}
+
+/** A database without tables; dropped when the test ends. */
+export function emptyDatabase(t: Test): Promise<pg.PoolConfig> {
+  return createDatabase(t, 'template template0');
+}
+
+async function createDatabase(t: Test, made: string): Promise<pg.PoolConfig> {
+  const { connection } = testServer();
   const name = `test_${randomUUID().replaceAll('-', '')}`;
-  await onServer(connection, `create database ${name} template ${template} strategy file_copy`);
+  await onServer(connection, `create database ${name} ${made}`);
   t.teardown(() => onServer(connection, `drop database if exists ${name} with (force)`));
   return { ...connection, database: name };
 }

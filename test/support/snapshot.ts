@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Test } from 'tap';
 import { openDatabase } from '../../src/db/database.ts';
 
-/** Opens a snapshot in another session, as a dump does; gives what ends it. */
+/** Opens a snapshot in another session, as a dump does. @returns a function that ends it */
 export async function takeSnapshot(
   t: Test,
   connection: Parameters<typeof openDatabase>[0],

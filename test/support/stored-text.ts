@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database } from '../../src/db/database.ts';
 
-/** Every row of every table as text, in which a secret that is kept in clear would show; binary columns in hex. */
+/** Every row of every table as text, to find secrets stored in clear; binary columns in hex. */
 export async function storedText(database: Database): Promise<string> {
   const { rows } = await sql<{ name: string }>`
     select quote_ident(tablename) as name from pg_tables where schemaname = 'public'`.execute(database);

@@ -4,7 +4,7 @@ import type { ApiResponse } from './api.ts';
 import { eventually } from './eventually.ts';
 
 /**
- * Locks a record, begins the calls one after the other, each when the one before waits, then works and unlocks.
+ * Locks a record, starts each call once the previous one waits, runs `work`, and unlocks.
  * @param table whose key is named after it.
  */
 export async function whileLocked(
@@ -26,7 +26,7 @@ export async function whileLocked(
   return Promise.all(begun);
 }
 
-/** Waits until so many statements wait for locks. */
+/** Waits until `count` statements wait for locks. */
 async function waiters(database: Database, count: number): Promise<void> {
   await eventually('a statement waits', async () => {
     const { rows } = await sql`select from pg_stat_activity

@@ -9,7 +9,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import type pg from 'pg';
 import t, { type Test } from 'tap';
 import { operations } from '../../generated/operations.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
@@ -27,7 +26,7 @@ import { migrationsWith } from '../support/migrations.ts';
 import { environmentOf, type RunningService, root, runToEnd, startProcess } from '../support/process.ts';
 import { type Receiver, startReceiver, verify } from '../support/receiver.ts';
 import { makeTree } from '../support/records.ts';
-import { cloneDatabase } from '../support/service.ts';
+import { emptyDatabase } from '../support/service.ts';
 import { checkOutPreviousRelease, whyMissing } from './previous-release.ts';
 
 t.setTimeout(240_000);
@@ -155,14 +154,6 @@ t.test('the previous build and this one share a schema that is newer than both',
     t.notMatch(stdout, '"level":50', 'no round of a job failed');
   }
 });
-
-async function emptyDatabase(t: Test): Promise<pg.PoolConfig> {
-  const connection = await cloneDatabase(t);
-  const database = openDatabase(connection, { max: 1 });
-  await sql.raw('drop schema public cascade; create schema public').execute(database);
-  await database.destroy();
-  return connection;
-}
 
 /** Further migrations, as CONTRIBUTING.md has them: one table each, additions only, an index concurrently. */
 async function nextRelease(database: Database): Promise<Record<string, string>> {

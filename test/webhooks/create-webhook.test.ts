@@ -45,7 +45,7 @@ t.test('the secret is shown once, and nothing of it is stored in clear', async (
 
 t.test('a tenant whose name servers are silent holds no connection that others need', async (t) => {
   const silent = new Promise<never>(() => {});
-  const { api, client } = await startTestService(t, { lookup: () => silent, pool: { max: 8 } });
+  const { api, client } = await startTestService(t, { lookup: () => silent, pool: { max: 16 } });
   const other = await client({ account: 'Other' });
   const creating = Array.from({ length: 20 }, (_, number) =>
     api.post(

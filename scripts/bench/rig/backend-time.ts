@@ -2,8 +2,8 @@ import { processorTime } from './processor-time.ts';
 import type { Scene } from './webhooks.ts';
 
 /**
- * Milliseconds of processor time that PostgreSQL takes for `work`, in the connections of the service. Unlike the time on
- * a clock it is not much longer where other work has the cores. NaN where the system does not tell.
+ * CPU time that PostgreSQL's backends for the service spend on `work`, in milliseconds. Unlike wall-clock time, it
+ * hardly grows when other programs compete for the cores. NaN where the system does not report it.
  */
 export async function backendTime(scene: Scene, work: () => Promise<unknown>): Promise<number> {
   const before = await timeOfBackends(scene);

@@ -16,9 +16,9 @@ export interface Statement {
 }
 
 /**
- * Makes the calls once, one after the other, and notes what the driver sends for each: names, texts and values of
- * the statements that the operation executes. What only the first call needs (who the caller is, known for a
- * second) is not the operation's, and left out.
+ * Makes each call once, in sequence, and records what the driver sends for it: names, texts and values of the
+ * operation's statements. Leaves out what only the first call needs, such as looking up the caller, who is then cached
+ * for a second.
  */
 export async function captureStatements(
   { connection, encryptionKey }: BenchServer,
@@ -76,7 +76,7 @@ async function watch(work: () => Promise<void>): Promise<Statement[]> {
   // biome-ignore lint/suspicious/noExplicitAny: stands in for all of pg's overloads
   pg.Client.prototype.query = function (this: pg.Client, config: any, values?: any, callback?: any): any {
     const { name, text, values: own = values } = typeof config === 'string' ? { text: config } : config;
-    // As the driver itself chooses between its protocols.
+    // The driver chooses between its protocols by the same rule.
     const extended = name !== undefined || own?.length > 0;
     seen.push({ text, ...(name && { name }), ...(extended && { values: own ?? [] }) });
     return Reflect.apply(original, this, [config, values, callback]);

@@ -40,7 +40,7 @@ export function answer<Question, Answer>(reply: (question: Question) => Promise<
       (error: Error) => process.send?.({ error: error.message }),
     );
   });
-  // The parent decides when it is over, also when Ctrl-C reaches both.
+  // The parent decides when to end, even when Ctrl-C reaches both.
   process.on('SIGINT', () => {});
   process.on('disconnect', () => process.exit());
 }

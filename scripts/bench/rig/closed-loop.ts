@@ -1,4 +1,4 @@
-/** What one round of load came to; times in milliseconds. */
+/** The result of one round of load; times in milliseconds. */
 export interface Sample {
   perSecond: number;
   p50: number;
@@ -10,13 +10,13 @@ export interface Round {
   seconds: number;
 }
 
-/** What is left out of the count: connections that have just been opened, plans not made yet. */
+/** Not counted: the time in which connections are opened and plans made. */
 export const warmUpMs = 250;
 
 /**
- * Keeps every connection busy with one call at a time. Each has targets of its own, so that no two calls under way
- * are for the same record unless there are more connections than targets.
- * @param variants how many different calls there are for each target; each visit makes the next one.
+ * Keeps every connection busy with one call at a time. Each connection has its own targets, so concurrent calls never
+ * meet on a record unless there are more connections than targets.
+ * @param variants the number of different calls for each target; each visit makes the next one.
  * @param call makes call `variant` for `target` over `connection`.
  */
 export async function closedLoop(
@@ -36,7 +36,7 @@ export async function closedLoop(
     for (let turn = 0; ; turn++) {
       for (const target of own) {
         const started = performance.now();
-        // Calls may take longer than the round; each connection finishes one that counts.
+        // A call may take longer than the round; each connection completes at least one that counts.
         if (started >= end && counted > 0) return;
         await call(connection, target, turn % (variants[target] as number));
         if (started < begin) continue;
@@ -56,7 +56,7 @@ export interface TimedCall {
   ended: number;
 }
 
-/** Sums up calls made since `begin`; all that were made are among them. */
+/** Sums up the calls made since `begin`. */
 export function sampleOf(calls: readonly TimedCall[], begin: number): Sample {
   const latencies = calls.map(({ started, ended }) => ended - started).sort((a, b) => a - b);
   const end = calls.reduce((last, { ended }) => Math.max(last, ended), begin);

@@ -13,13 +13,13 @@ import { type Service, startService } from './service.ts';
 export interface Comparison {
   name: string;
   about: string;
-  /** For each target the calls that take turns on it. No two targets share a row that they change. */
+  /** The calls that take turns on each target. No two targets change the same row. */
   targets(data: BenchData): Call[][];
-  /** SQL after which the first call on each target changes something; run before every round. */
+  /** SQL run before every round, so that the first call on each target changes something. */
   reset?: string;
-  /** For calls of which more at a time would meet on rows. */
+  /** Limits the connections, for calls that would otherwise contend for rows. */
   mostConnections?: number;
-  /** How many times as long a round takes, for calls that take long themselves. */
+  /** Multiplies the length of a round, for slow calls. */
   longer?: number;
 }
 
@@ -46,7 +46,7 @@ const table: Table = {
   ],
 };
 
-/** A bench that loads an operation over HTTP, and in turns its SQL without the service. */
+/** A bench that alternates between an operation over HTTP and its SQL without the service. */
 export function comparison(compared: Comparison): Bench {
   const { name, about } = compared;
   return { name, about, table, run: (rig) => compare(compared, rig) };
@@ -96,7 +96,7 @@ async function compare(compared: Comparison, rig: Rig): Promise<string[][]> {
 
 type Side = (round: Round) => Promise<Sample>;
 
-/** A side once its code is compiled and its caches are filled, as after the first seconds of any service. */
+/** Warms a side up: its code is compiled and its caches filled, as after the first seconds of any service. */
 export async function apiSide(
   child: Child<HttpRound, Sample>,
   { origin, token }: Service,
@@ -107,7 +107,7 @@ export async function apiSide(
   return (round) => child.ask({ origin, token, ...round });
 }
 
-/** Makes each call once by its SQL, in the order of a round. @throws when one finds nothing, and so does no work */
+/** Runs the SQL of each call once, in the order of a round. @throws when one finds nothing, and so does no work */
 async function tryOnce({ connection }: BenchServer, targets: Statement[][][]): Promise<void> {
   const turns = Math.max(...targets.map((variants) => variants.length));
   await withClient(connection, async (client) => {

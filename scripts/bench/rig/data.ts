@@ -10,11 +10,11 @@ export interface BenchData {
   client_secret: string;
   /** Menus of 60 items in 6 categories. */
   smallMenus: number[];
-  /** The first item of each small menu: no two share a row, nor the row of their menu. */
+  /** The first item of each small menu: no two contend for a row or for the row of a menu. */
   items: { menu_id: number; category_id: number; item_id: number }[];
   /** Menus of 500 items in 20 categories. */
   largeMenus: { menu_id: number; item_ids: number[] }[];
-  /** Menus of 500 items that offer three groups of four modifiers each; the groups are the menu's own. */
+  /** Menus of 500 items that offer three groups of four modifiers each; no two menus share a group. */
   modifierMenus: { menu_id: number; modifiers: ModifierPath[] }[];
   /** 5,000 items in 50 categories. */
   hugeMenu: {

@@ -15,7 +15,7 @@ export interface Call {
 export interface HttpRound extends Round {
   origin: string;
   token: string;
-  /** For each target its variants. Sent once; later rounds without them repeat it. */
+  /** The variants for each target. Sent once; later rounds omit them and reuse the last ones. */
   targets?: Call[][];
 }
 
@@ -23,7 +23,7 @@ let prepared: { options: Dispatcher.DispatchOptions; status: number }[][] = [];
 
 answer<HttpRound, Sample>(async ({ origin, token, targets, ...round }) => {
   if (targets) prepared = targets.map((variants) => variants.map((call) => prepare(call, token)));
-  // One socket each, one request on it at a time: the number of connections is what it says.
+  // One socket each, with one request at a time, so the number of connections is exact.
   const clients = Array.from({ length: round.connections }, () => new Client(origin, { pipelining: 1 }));
   try {
     return await closedLoop(

@@ -1,6 +1,6 @@
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
 
-/** What the figures were measured on, in a line; `load` is the average before it began. */
+/** Describes the machine in one line; `load` is its load average before the run. */
 export function machineFacts(postgresVersion: string, load: number): string {
   const cores = `${availableParallelism()} × ${cpus()[0]?.model.replaceAll(/\s+/g, ' ').trim() ?? 'unknown CPU'}`;
   const memory = `${Math.round(totalmem() / 1024 ** 3)} GiB`;

@@ -4,7 +4,7 @@ import { answer } from './child.ts';
 import type { Call } from './http-load.ts';
 import { markNow } from './mark.ts';
 
-/** Writes at fixed times whether or not earlier ones have been answered, as customers do. */
+/** Writes on a fixed schedule, as customers do, without waiting for earlier responses. */
 export interface PacedRound {
   origin: string;
   token: string;

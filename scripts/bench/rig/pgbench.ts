@@ -3,23 +3,23 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import pg from 'pg';
-// @ts-expect-error the driver's own way of writing values, which has no types
+// @ts-expect-error the driver's own formatting of values has no types
 import driver from 'pg/lib/utils.js';
 import { postgresTools } from '../../postgres-tools.ts';
 import type { Statement } from './capture.ts';
 import { type Round, type Sample, sampleOf, warmUpMs } from './closed-loop.ts';
 import type { BenchServer } from './server.ts';
 
-/** The program; installed when it is not there yet. */
+/** Path of the program, which is installed if missing. */
 export function pgbenchProgram(say: (line: string) => void): string {
   return join(postgresTools(say), 'pgbench');
 }
 
 /**
- * Statements run by pgbench, which stands in for "the database alone". As in closedLoop every connection has targets of
- * its own. It prepares each statement once and executes it by SQL: pgbench's own prepared mode knows no null and takes
+ * Runs statements with pgbench, as the measure of "the database alone". As in closedLoop, every connection has its own
+ * targets. Statements are prepared once and executed by SQL, because pgbench's own prepared mode has no null and takes
  * the `:MI` of a time format for a variable.
- * @param targets for each target and variant the statements of one call.
+ * @param targets the statements of one call, for each target and variant.
  */
 export function pgbench(
   program: string,
@@ -53,12 +53,12 @@ export function pgbench(
 /** The settings that the service gives its own sessions, see src/db/database.ts. */
 const sessionSettings = '-c statement_timeout=10000 -c lock_timeout=3500';
 
-// pgbench takes no more, of which each transaction is one at random.
+// pgbench takes no more; it picks one at random for each transaction.
 const mostScripts = 128;
 
 /**
- * Each script holds as many targets of every connection, few, since pgbench passes over all the others one by one.
- * What is left over is left out, or two connections would meet on it.
+ * Gives every script the same small number of targets for each connection: small, since pgbench steps over all the
+ * others one by one. The remainder is dropped, as two connections would share it.
  */
 function scripts(targets: Statement[][][], connections: number): string[] {
   const each = Math.ceil(targets.length / connections / mostScripts);
@@ -70,7 +70,7 @@ function scripts(targets: Statement[][][], connections: number): string[] {
   );
 }
 
-// Variables are a connection's own. Their names are long so that no `:word` within a value is taken for one.
+// Each connection has its own variables. Their names are long so that no `:word` in a value looks like one.
 function script(targets: Statement[][][], connections: number, turn: string, texts: string[]): string {
   const variants = Math.max(...targets.map((calls) => calls.length));
   const calls = targets.flatMap((own) =>
@@ -106,7 +106,7 @@ function literal(value: unknown): string {
   return typeof written === 'string' ? pg.escapeLiteral(written) : `'\\x${written.toString('hex')}'`;
 }
 
-// The branches of one `\if` are tried one after the other; of two levels, fewer are.
+// pgbench tries the branches of an `\if` in sequence; two levels need fewer tries.
 const branches = 8;
 
 function choice(calls: string[]): string[] {
@@ -126,7 +126,7 @@ function ifElse(value: string, blocks: string[]): string[] {
   ];
 }
 
-/** A line a call: connection, number, microseconds, script, and when it ended in seconds and microseconds. */
+/** One line per call: connection, number, duration in microseconds, script, end in seconds and microseconds. */
 function readLogs(directory: string): Sample {
   const logs = readdirSync(directory).filter((name) => name.startsWith('log.'));
   const calls = logs.flatMap((name) => {

@@ -8,13 +8,13 @@ export interface ProcessorTime {
   eventLoop: number;
 }
 
-/** Both are NaN where the system does not tell, which is everywhere but on Linux. */
+/** Both are NaN on systems that do not report them, which are all but Linux. */
 export function processorTime(pid: number): ProcessorTime {
   const of = (thread: string | number) => {
     try {
       return Number(readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ', 1)[0]) / 1_000;
     } catch {
-      // It has ended meanwhile.
+      // The process has ended in the meantime.
       return 0;
     }
   };

@@ -6,21 +6,20 @@ import { answer } from './child.ts';
 import { timeOf } from './mark.ts';
 
 /*
- * Stands in for the customers' servers, each at an origin of its own, in one process. Below /ok/ and /quiet/ a
- * delivery is answered at once, below /hang/ never. Of those to /ok/ it is noted when they arrived and, when their
- * write was marked with a time (mark.ts), how long that had taken. The signature of every hundredth is verified by a
- * library that is not ours.
+ * Stands in for the customers' servers, each at its own origin, in one process. Below /ok/ and /quiet/ it responds at
+ * once, below /hang/ never. For /ok/ it records when each delivery arrived and, if the write was marked with a time
+ * (mark.ts), how long the way took. A third party's library verifies the signature of every hundredth delivery.
  */
 
 export type ReceiverQuestion =
   /** Starts over; endpoints not named in `secrets` are not verified. */
   | { kind: 'reset'; secrets: Record<string, string> }
   | { kind: 'read' }
-  /** Breaks off what hangs. */
+  /** Ends the requests that hang. */
   | { kind: 'release' };
 
 export interface Received {
-  /** As many as there may be endpoints. */
+  /** One for each endpoint that there may be. */
   origins: string[];
   /** Of deliveries to /ok/, in order; milliseconds since the epoch. */
   arrivals: number[];

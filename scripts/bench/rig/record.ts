@@ -1,16 +1,16 @@
 /*
- * What the last recorded run came to, so that a slide is seen. Requests a second say little on another machine, or on
- * this one when it is busy; the ratio to the SQL of the same rounds says the same on any of them, more or less.
+ * The figures of the last recorded run, to make a slide visible. Requests per second mean little on another or a busy
+ * machine; the ratio to the SQL of the same rounds is about the same everywhere.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Figure, Table } from '../bench.ts';
 
-/** Requests a second ÷ those of the SQL, by operation and connections. */
+/** Requests per second ÷ those of the SQL, by operation and connections. */
 type Recorded = Record<string, Record<string, number>>;
 
 const file = new URL('../recorded.json', import.meta.url);
 
-/** Less than this of what was recorded is a slide and not noise. */
+/** A ratio below this share of the recorded one is a slide, not noise. */
 const least = 0.8;
 
 const table: Table = {
@@ -21,7 +21,7 @@ const table: Table = {
   ],
 };
 
-/** A table of what this run and the recorded one have both measured; none when that is nothing. */
+/** A table of what both this run and the recorded one measured; no table if they have nothing in common. */
 export function comparedWithRecord(figures: readonly Figure[]): { table: Table; rows: string[][] }[] {
   const recorded = read();
   const rows = figures.flatMap(({ operation, connections, ratio }) => {
@@ -36,7 +36,7 @@ export function comparedWithRecord(figures: readonly Figure[]): { table: Table; 
   return rows.length > 0 ? [{ table, rows }] : [];
 }
 
-/** Keeps the figures; what this run has not measured stays as it was recorded. */
+/** Records the figures of this run and keeps those that it did not measure. */
 export function record(figures: readonly Figure[]): void {
   const recorded = read();
   for (const { operation, connections, ratio } of figures)

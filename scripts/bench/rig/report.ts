@@ -1,6 +1,6 @@
 import type { Table } from '../bench.ts';
 
-/** The rows as Markdown tables with their notes; rows of one table stand together. */
+/** Prints the rows as Markdown tables with their notes, the rows of each table together. */
 export function report(results: readonly { table: Table; rows: string[][] }[]): string {
   const tables = [...new Set(results.map(({ table }) => table))];
   return tables

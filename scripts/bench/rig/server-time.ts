@@ -6,8 +6,8 @@ import type { Scene } from './webhooks.ts';
 const microsecondsPerTick = 10_000;
 
 /**
- * Microseconds of processor time that all processes of the server have used so far, also those that have ended; but not
- * of the session that asks. Source: proc_pid_stat(5), fields 4, 16 and 17.
+ * CPU time that all processes of the server have used so far, including those that have ended but not the session that
+ * asks, in microseconds. Source: proc_pid_stat(5), fields 4, 16 and 17.
  */
 export async function serverTime(query: Scene['query']): Promise<number> {
   const [own] = await query('select pg_backend_pid() as pid');

@@ -6,19 +6,19 @@ import { migrate } from '../../../src/db/migrate.ts';
 import { defaultDataDir, type EmbeddedPostgres, startEmbedded } from '../../../src/embedded/server.ts';
 import { type BenchData, seed } from './data.ts';
 
-/** A seeded database, on the disk and with the settings that the service itself would use. */
+/** A seeded database, on disk and with the settings that the service itself would use. */
 export interface BenchServer {
   connection: EmbeddedPostgres['connection'];
   /** Of PostgreSQL, such as "18.4". */
   version: string;
   data: BenchData;
-  /** A directory for logs; goes with the server. */
+  /** A directory for logs, removed with the server. */
   directory: string;
   encryptionKey: Buffer;
   stop(): Promise<void>;
 }
 
-/** Beside the default data directory and not in the system's, which may be held in memory, where fsync is free. */
+/** Beside the default data directory: the system's temporary directory may be in memory, where fsync is free. */
 export async function startServer(): Promise<BenchServer> {
   const directory = `${defaultDataDir()}-bench-${process.pid}`;
   const postgres = await startEmbedded(directory);

@@ -12,7 +12,10 @@ export interface Service {
 
 let started = 0;
 
-/** @param environment settings beside those that every bench has: a free port, limits out of reach. @param directory another checkout of it */
+/**
+ * @param environment settings beyond those of every bench: a free port, limits out of reach
+ * @param directory another checkout to run
+ */
 export async function startService(
   server: BenchServer,
   environment: Record<string, string>,

@@ -108,7 +108,7 @@ export async function call(
   return text === '' ? {} : JSON.parse(text);
 }
 
-/** Makes events as if so many items had been toggled, all at once: copies of a real one, each of another record. */
+/** Adds `count` events at once, as if as many items had been toggled: copies of a real one, each for another record. */
 export async function makeEvents({ write, query }: Scene, count: number): Promise<void> {
   await write(1, 1);
   await query(
@@ -123,7 +123,7 @@ export async function makeEvents({ write, query }: Scene, count: number): Promis
   );
 }
 
-/** Waits for a number to get there; gives up when it stands still. */
+/** Waits until a number reaches its goal; gives up when it stops moving. */
 export async function until(
   wanted: number,
   count: () => Promise<number>,

@@ -19,6 +19,7 @@ import {
   removal,
   type Target,
   updating,
+  writeSlices,
 } from './write-rows.ts';
 
 /** Creates groups without modifiers, so that uses can refer to them. */
@@ -42,8 +43,8 @@ export async function updateGroups(
 ): Promise<void> {
   await changeGroups(transaction, { ...target, rows: updated });
   await deleteModifiers(transaction, { ...target, ids: deletedModifiers });
-  const changed = await updateModifiers(transaction, { ...target, rows: modifiers.updated });
-  const inserted = await insertModifiers(transaction, { ...target, rows: modifiers.created });
+  const changed = await writeSlices(updateModifiers, transaction, target, modifiers.updated);
+  const inserted = await writeSlices(insertModifiers, transaction, target, modifiers.created);
   const users = [...changed, ...inserted].map(({ id }) => id);
   await noteUses(transaction, { account_id: target.account_id, items, modifiers: users });
   await noteShowingMenus(transaction, target);

@@ -20,10 +20,11 @@ import {
   removal,
   type Target,
   updating,
+  writeSlices,
 } from './write-rows.ts';
 
 /**
- * Carries out a plan: each kind of change is one statement with its events, however many records it affects.
+ * Carries out a plan: each kind of change is one statement with its events, or several where the rows are many.
  * @param transaction has locked every record of the menu, and the modifier groups that the plan names.
  * @param planner returns the rows that refer to new records, once those have ids.
  */
@@ -38,9 +39,9 @@ export async function applyEdits(
   const newGroups = groups ? idsOf(await createGroups(transaction, target, groups)) : new Map();
   const inserted = await insertCategories(transaction, { ...target, rows: categories.created });
   const items = await planner.placeItems(idsOf(inserted), newGroups);
-  await updateItems(transaction, { ...target, rows: items.updated });
-  const withUses = groups ? await setUses(transaction, { ...target, rows: items.uses }) : [];
-  const insertedItems = await insertItems(transaction, { ...target, rows: items.created });
+  await writeSlices(updateItems, transaction, target, items.updated);
+  const withUses = groups ? await writeSlices(setUses, transaction, target, items.uses) : [];
+  const insertedItems = await writeSlices(insertItems, transaction, target, items.created);
   await deleteCategories(transaction, { ...target, ids: categories.deleted });
   await updateCategories(transaction, { ...target, rows: categories.updated });
   if (menu) await updateMenu(transaction, { ...target, rows: menu });

@@ -37,7 +37,8 @@ export async function importMenu(call: Call<'importMenu'>): Promise<Reply<'impor
   const planner = openPlanner({ menu_id, dry_run, body, bodyType });
   try {
     const wanted: WantedGroups = (await planner.speaksOfGroups()) ? 'of the location' : 'none';
-    const found = await readStoredText(database, key, wanted);
+    // The largest menu takes longer than a request may otherwise wait, while others keep the server busy.
+    const found = await readStoredText(patient(database), key, wanted);
     const outcome = await planner.plan(found?.within_reach ? found : undefined);
     if (outcome.isWrong) throw parameterError(outcome.errors ?? []);
     const stored = requireReach(found, 'menu');

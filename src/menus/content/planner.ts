@@ -52,18 +52,21 @@ export interface GroupEdits {
 /** The ids of new records of one kind, by their `external_id`. */
 export type NewIds = ReadonlyMap<string | null, number>;
 
+/** Rows as JSON, in slices that one statement after the other can write within the time limit of each. */
+export type Slices = string[];
+
 /** The items of a plan, once all categories and groups have ids. */
 export interface ItemRows {
-  created: string;
-  updated: string;
+  created: Slices;
+  updated: Slices;
   /** Items that there are, with their uses of groups. */
-  uses: string;
+  uses: Slices;
 }
 
 /** The modifiers of a plan, once all items and groups have ids. */
 export interface ModifierRows {
-  created: string;
-  updated: string;
+  created: Slices;
+  updated: Slices;
 }
 
 /** An import as far as it is computation; it reads a document once and plans it as often as the menu has changed. */
@@ -115,11 +118,9 @@ export class Planner {
     });
     const described = updated.filter((change) => Object.keys(change.new).some((name) => name !== usesField));
     return {
-      created: JSON.stringify(
-        created.map((row) => ({ ...placed(row), modifier_groups: placedUses(row, groups) })),
-      ),
-      updated: JSON.stringify(described.map(({ row }) => placed(row))),
-      uses: JSON.stringify(
+      created: slicesOf(created.map((row) => ({ ...placed(row), modifier_groups: placedUses(row, groups) }))),
+      updated: slicesOf(described.map(({ row }) => placed(row))),
+      uses: slicesOf(
         updated
           .filter((change) => usesField in change.new)
           .map(({ row }) => ({ item_id: row.item_id, modifier_groups: placedUses(row, groups) })),
@@ -138,10 +139,28 @@ export class Planner {
       modifier_groups: placedUses(row, groups),
     });
     return {
-      created: JSON.stringify(created.map(placed)),
-      updated: JSON.stringify(updated.map(({ row }) => placed(row))),
+      created: slicesOf(created.map(placed)),
+      updated: slicesOf(updated.map(({ row }) => placed(row))),
     };
   }
+}
+
+// The largest document takes the database some seconds in all, and many times that beside other work.
+const sliceCharacters = 1_000_000;
+
+function slicesOf(rows: object[]): Slices {
+  const slices: string[][] = [];
+  let room = 0;
+  for (const row of rows) {
+    const text = JSON.stringify(row);
+    room -= text.length;
+    if (room < 0) {
+      slices.push([]);
+      room = sliceCharacters - text.length;
+    }
+    slices.at(-1)?.push(text);
+  }
+  return slices.map((texts) => `[${texts.join()}]`);
 }
 
 const usesField = 'modifier_groups';

@@ -1,5 +1,6 @@
 /** Statements that write many records of one kind, each with its events. The rows come as JSON. */
 import { type RawBuilder, sql } from 'kysely';
+import type { Database } from '../../db/database.ts';
 import type { Param, Statement } from '../../db/statement.ts';
 import { onConstraint } from '../../records/constraints.ts';
 import type { RecordKind } from '../../records/record-kind.ts';
@@ -15,6 +16,7 @@ import {
   type Written,
   write,
 } from '../../records/write.ts';
+import type { Slices } from './planner.ts';
 
 /** The menu that is written, and by which request. */
 export interface Target extends Written, Switching {
@@ -25,6 +27,18 @@ export interface Target extends Written, Switching {
 
 export type Rows = Target & { /** JSON. */ rows: string };
 type Ids = Target & { ids: number[] };
+
+/** What a statement does with each slice of rows, one after the other. */
+export async function writeSlices<Row>(
+  write: Statement<Rows, Row>,
+  transaction: Database,
+  target: Target,
+  slices: Slices,
+): Promise<Row[]> {
+  const shown: Row[] = [];
+  for (const rows of slices) shown.push(...(await write(transaction, { ...target, rows })));
+  return shown;
+}
 
 /** Expressions for columns whose values are not taken from the rows. */
 type Assign = (p: Param<Rows>) => Record<string, RawBuilder<unknown>>;

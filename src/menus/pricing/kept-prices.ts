@@ -1,4 +1,4 @@
-import type { Database } from '../../db/database.ts';
+import { type Database, wholeOf } from '../../db/database.ts';
 import type { Uses } from '../../modifier-groups/modifier.ts';
 import type { Rules } from '../../modifier-groups/rules.ts';
 import type { MenuRules } from '../orderability.ts';
@@ -62,8 +62,9 @@ export interface KeptPrices {
 
 /** By database, since one may be behind another. */
 export function keptPrices(database: Database): KeptPrices {
-  const kept = byDatabase.get(database) ?? createKept();
-  byDatabase.set(database, kept);
+  const whole = wholeOf(database);
+  const kept = byDatabase.get(whole) ?? createKept();
+  byDatabase.set(whole, kept);
   return kept;
 }
 

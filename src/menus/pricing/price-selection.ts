@@ -1,5 +1,5 @@
 import type { components } from '../../../generated/api.ts';
-import type { Json } from '../../db/json.ts';
+import { data, type Json } from '../../db/json.ts';
 import { instantOf } from '../../hours/instant.ts';
 import { parameterError } from '../../http/errors.ts';
 import type { Call, Reply } from '../../http/handler.ts';
@@ -9,7 +9,7 @@ import { amountText } from '../../locations/currency.ts';
 import { requireReach } from '../../records/reach.ts';
 import { orderabilityAt } from '../orderability.ts';
 import { readPriceList } from './price-list.ts';
-import { priceOf } from './selection-price.ts';
+import { type PricedLine, priceOf } from './selection-price.ts';
 
 type Schemas = components['schemas'];
 type Selection = Schemas['ModifierSelection'];
@@ -45,8 +45,8 @@ export async function priceSelection({
 
   const { availability } = await orderabilityAt(item.rules, at);
   const reasons = availability.items[0]?.reasons ?? [];
-  const amount = (thousandths: bigint) => JSON.rawJSON(amountText(thousandths, item.currency));
-  const data: Schemas['ItemPrice'] = {
+  const amount = (thousandths: bigint) => amountText(thousandths, item.currency);
+  const unpriced: Omit<Schemas['ItemPrice'], 'item_price' | 'unit_price' | 'total_price' | 'lines'> = {
     menu_id: item.menu_id,
     item_id: item.item_id,
     at: availability.at,
@@ -55,16 +55,20 @@ export async function priceSelection({
     problems,
     currency: item.currency,
     quantity,
-    item_price: amount(BigInt(item.price)),
-    unit_price: amount(unitPrice),
-    total_price: amount(totalPrice),
-    lines: lines.map((line) => ({
-      ...line,
-      price: amount(line.price),
-      total_price: amount(line.total_price),
-    })),
   };
-  return ok(JSON.stringify({ data }) as Json<Schemas['ItemPriceResponse']>);
+  // As text, which costs less than half of what JSON.rawJSON does.
+  const amounts =
+    `"item_price":${amount(BigInt(item.price))},"unit_price":${amount(unitPrice)},` +
+    `"total_price":${amount(totalPrice)},"lines":[${lines.map((line) => lineJson(line, amount))}]`;
+  return ok(data(`${JSON.stringify(unpriced).slice(0, -1)},${amounts}}` as Json<Schemas['ItemPrice']>));
+}
+
+function lineJson(
+  { price, total_price, ...unpriced }: PricedLine,
+  amount: (thousandths: bigint) => string,
+): string {
+  const amounts = `"price":${amount(price)},"total_price":${amount(total_price)}`;
+  return `${JSON.stringify(unpriced).slice(0, -1)},${amounts}}`;
 }
 
 /** The modifiers that are selected, also within others. @throws 422 for more selections than are priced */

@@ -20,7 +20,8 @@ export interface SelectionPrice {
   problems: Problem[];
 }
 
-type PricedLine = Omit<Schemas['SelectionLine'], 'price' | 'total_price'> & {
+/** Amounts in thousandths. */
+export type PricedLine = Omit<Schemas['SelectionLine'], 'price' | 'total_price'> & {
   price: bigint;
   total_price: bigint;
 };

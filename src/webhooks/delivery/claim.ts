@@ -4,6 +4,7 @@
  * which sets another end, and a result that arrives with the old one changes nothing.
  */
 import { sql } from 'kysely';
+import { isStaying } from '../../db/cell.ts';
 import type { Database } from '../../db/database.ts';
 import { type Param, statement } from '../../db/statement.ts';
 import { toldPayload } from '../../events/event.ts';
@@ -92,7 +93,7 @@ const lease = statement(
       ) as webhook
       left join unnest(${p('busy_ids', 'bigint[]')}, ${p('busy_attempts', 'int[]')})
         as busy (webhook_id, attempts) on busy.webhook_id = webhook.webhook_id
-      where webhook.enabled and ${ownerObjection()} is null
+      where webhook.enabled and ${ownerObjection()} is null and ${isStaying('webhook.account_id')}
       order by random()
     ),
     due as materialized (

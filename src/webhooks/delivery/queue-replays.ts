@@ -9,6 +9,7 @@
  * progress is queued again; otherwise the older ones now queued after it would be the last that the receiver gets.
  */
 import { sql } from 'kysely';
+import { isStaying } from '../../db/cell.ts';
 import type { Database } from '../../db/database.ts';
 import { build, type Param, statement } from '../../db/statement.ts';
 import { type Span, spanOf } from '../../events/feed.ts';
@@ -42,6 +43,7 @@ const selectQueueing = statement('webhooks.replays.queueing', () =>
     .selectFrom('replay')
     .select(['replay_id', 'account_id', 'webhook_id', 'position'])
     .whereRef('position', '<', 'until')
+    .where(isStaying('replay.account_id'))
     .orderBy('replay_id')
     .limit(20),
 );

@@ -8,6 +8,7 @@
  * must not use up the attempts that are meant for three days.
  */
 import { sql } from 'kysely';
+import { isStaying } from '../../db/cell.ts';
 import type { Database } from '../../db/database.ts';
 import { build, type Param, statement } from '../../db/statement.ts';
 import { noteDue } from './due-endpoints.ts';
@@ -72,6 +73,7 @@ const selectRecovered = statement('webhooks.recovery.recovered', () =>
     .selectFrom('webhook')
     .select(['webhook_id', 'account_id', sql<Date>`recovered_at`.as('recovered_at')])
     .where('recovered_at', 'is not', null)
+    .where(isStaying('webhook.account_id'))
     .orderBy('recovered_at')
     .limit(20),
 );

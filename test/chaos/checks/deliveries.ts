@@ -3,7 +3,7 @@ import { recordOf, type ToldEvent } from '../model.ts';
 import { paces } from '../receivers.ts';
 import type { Check, Violation } from './evidence.ts';
 
-/** No event is listed twice, and those of one record are listed in their order. */
+/** No event is listed twice, and those of each record are listed in order. */
 export const feedIsOrderly: Check = ({ feed }) => {
   const seen = new Set<string>();
   const repeated = feed.filter(({ id }) => seen.size === seen.add(id).size);
@@ -20,7 +20,7 @@ export const feedIsOrderly: Check = ({ feed }) => {
   ];
 };
 
-/** A reader that followed the feed has got every event, those of one record in their order. */
+/** A reader that followed the feed received every event, those of each record in order. */
 export const followerIsComplete: Check = ({ feed, followed }) => {
   const got = new Set(followed.map(({ id }) => id));
   return [
@@ -38,7 +38,7 @@ export const followerIsComplete: Check = ({ feed, followed }) => {
   ];
 };
 
-/** Each event has come to each endpoint, as the feed has it, signed, and in order for each record. */
+/** Each event reached each endpoint: as in the feed, signed, and in order for each record. */
 export const deliveriesAreComplete: Check = ({ feed, receivers }) => [
   ...receivers.unsigned.map(
     (detail): Violation => ({ kind: 'wrong', rule: 'every signature is valid', detail }),

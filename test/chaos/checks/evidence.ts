@@ -2,12 +2,12 @@ import type { Journal } from '../journal.ts';
 import { type Fields, isDeletion, recordOf, type ToldEvent } from '../model.ts';
 import type { Receivers } from '../receivers.ts';
 
-/** What was found once everything had come to rest. */
+/** The state found once everything had come to rest. */
 export interface Evidence {
   journal: Journal;
   /** The whole feed. */
   feed: readonly ToldEvent[];
-  /** What a reader of the feed got in the meantime, in that order. */
+  /** What a reader of the feed received in the meantime, in order. */
   followed: readonly ToldEvent[];
   /** Every record that the API shows. */
   shown: ReadonlyMap<string, Fields>;
@@ -17,11 +17,11 @@ export interface Evidence {
 
 /** A rule that was broken. */
 export interface Violation {
-  /** A write or an event is gone; there twice; or not as it should be. */
+  /** A write or an event is lost, repeated, or wrong. */
   kind: 'lost' | 'repeated' | 'wrong';
   rule: string;
   detail: string;
-  /** Whose history tells more. */
+  /** The record whose history explains it. */
   record?: string;
 }
 
@@ -55,7 +55,7 @@ export function historiesOf(feed: readonly ToldEvent[]): Histories {
   return histories;
 }
 
-/** The end of a record keeps the version that it had. */
+/** A deletion keeps the last version of the record. */
 export function placeOf({ version, deletes }: Pick<Step, 'version' | 'deletes'>): number {
   return deletes ? version + 0.5 : version;
 }

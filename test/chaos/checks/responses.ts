@@ -3,7 +3,7 @@ import type { Call, Request } from '../journal.ts';
 import { isSameState, recordOf, recordsIn } from '../model.ts';
 import { type Check, type Evidence, placeOf, type Violation } from './evidence.ts';
 
-/** What was acknowledged, and every record that a response showed, is in the histories. */
+/** Every acknowledged write, and every record in a response, is in the histories. */
 export const responsesHold: Check = (evidence) =>
   evidence.journal.calls.flatMap((call) =>
     call.requests.flatMap((request) => [
@@ -80,7 +80,7 @@ export const keyedCallsOnce: Check = ({ journal, feed }) => {
     });
 };
 
-/** One moment between start and end at which a request wrote a version, or read it. */
+/** A moment between the start and end of a request at which it wrote or read a version. */
 interface Use {
   place: number;
   reads: boolean;
@@ -89,7 +89,7 @@ interface Use {
   by: string;
 }
 
-/** A request that began after another had ended was not overtaken by it: each record is linearizable. */
+/** A request sees the effects of every request that ended before it began: each record is linearizable. */
 export const realTimeHolds: Check = (evidence) => {
   const reads = readsOf(evidence);
   return [...evidence.histories.keys()].flatMap((record): Violation[] => {
@@ -113,7 +113,7 @@ function writesOf({ histories, journal }: Evidence, record: string): Use[] {
     const cause = step.request_id === null ? undefined : journal.requests.get(step.request_id);
     if (!cause) return [];
     const { request, call } = cause;
-    // A repeat under the same key tells that the first is done.
+    // A repeat under the same key shows that the first call is done.
     const ends = call.requests.filter(({ outcome }) => outcome === 'acknowledged').map((one) => one.endedAt);
     return [
       {
@@ -137,7 +137,7 @@ function readsOf({ journal }: Evidence): Map<string, Use[]> {
   for (const { request, call } of journal.requests.values()) {
     const { target } = call.operation;
     if (request.status === 404 && target) add(target, Number.POSITIVE_INFINITY, request);
-    // A repeat shows what was.
+    // A repeat shows the past.
     if (request.outcome !== 'acknowledged' || request.replayed) continue;
     for (const [record, { version }] of recordsIn(request.data)) add(record, version, request);
   }

@@ -1,7 +1,7 @@
 import { disagreement, type Fields, isSameState, storedAfter } from '../model.ts';
 import type { Check, Evidence, Step, Violation } from './evidence.ts';
 
-/** Each record was changed step by step, each step by one request, as the model says. */
+/** Each record changed step by step, each step caused by one request, as the model says. */
 export const stepsFollow: Check = (evidence) =>
   [...evidence.histories].flatMap(([record, steps]) => {
     let stored: Fields | undefined;
@@ -44,7 +44,7 @@ function stepViolations(
     : [];
 }
 
-/** What the API shows at the end is where the histories have led. */
+/** What the API shows at the end is the end of the histories. */
 export const statesAgree: Check = ({ histories, shown }) => {
   const records = new Set([...histories.keys(), ...shown.keys()]);
   return [...records].flatMap((record): Violation[] => {

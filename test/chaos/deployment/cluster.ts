@@ -20,13 +20,13 @@ const settings = {
   max_connections: '40',
   max_wal_size: '64MB',
   min_wal_size: '32MB',
-  // What a crash must not lose is in the page cache then; only a power cut needs more.
+  // A crash loses nothing of the page cache; only a power cut would.
   fsync: 'off',
-  // In its directory, which is removed: what a killed server has in /dev/shm stays there.
+  // In its directory, which is removed; a killed server would leave its files in /dev/shm.
   dynamic_shared_memory_type: 'mmap',
 };
 
-/** A Postgres server that the service does not run itself; it may be killed and started again. */
+/** A Postgres server that the service does not run itself. It can be killed and started again. */
 export class Cluster {
   readonly #programs: Programs;
   readonly directory: string;
@@ -40,7 +40,7 @@ export class Cluster {
   }
 
   /**
-   * A new cluster in a directory that is not there yet; it does not run.
+   * Creates a cluster in a directory that must not exist, without starting it.
    * @param env beside what every Postgres sees of the environment
    */
   static async create(directory: string, env: Record<string, string> = {}): Promise<Cluster> {
@@ -68,7 +68,7 @@ export class Cluster {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Starts it, again while what is left of it before goes down; resolves when it takes connections. */
+  /** Starts it, retrying while remains of its last run shut down; resolves when it accepts connections. */
   async start(): Promise<void> {
     await eventually('Postgres starts', async () => {
       if (!this.isRunning) await this.#spawn();
@@ -99,7 +99,7 @@ export class Cluster {
     );
   }
 
-  /** kill -9 of all of it at once. */
+  /** kill -9 of all its processes at once. */
   async kill(): Promise<void> {
     const child = this.#child;
     const pids = this.pids;
@@ -107,7 +107,7 @@ export class Cluster {
     if (pids.length > 0 && child) await ended(child);
   }
 
-  /** kill -9 of the postmaster alone; its children notice and go. */
+  /** kill -9 of the postmaster alone; its children notice and exit. */
   async killPostmaster(): Promise<void> {
     const [postmaster] = this.pids;
     const child = this.#child as ChildProcess;
@@ -119,7 +119,7 @@ export class Cluster {
     for (const pid of this.pids) signalTo(pid, signal);
   }
 
-  /** A statement on a connection of its own. */
+  /** Runs a statement on a connection of its own. */
   async query(text: string, database = 'menus'): Promise<pg.QueryResult> {
     const client = new pg.Client({
       ...this.connection(database),
@@ -135,7 +135,7 @@ export class Cluster {
     }
   }
 
-  /** A standby of this server in a directory that is not there yet; it runs, and each commit waits for it. */
+  /** Starts a standby of this server in a directory that must not exist; each commit waits for it. */
   async addStandby(directory: string): Promise<Cluster> {
     const standby = new Cluster(this.#programs, openDataDirectory(directory, this.#programs.account));
     await backUp(this.connection(), standby.#data, this.#programs.account);
@@ -148,12 +148,12 @@ export class Cluster {
     return standby;
   }
 
-  /** From now on it takes writes. */
+  /** Promotes it, so that it takes writes. */
   async promote(): Promise<void> {
     await this.query('select pg_promote(true, 60)');
   }
 
-  /** What `alter system` says, at once. */
+  /** Applies an `alter system` at once. */
   async #change(text: string): Promise<void> {
     await this.query(text);
     await this.query('select pg_reload_conf()');
@@ -172,7 +172,7 @@ function signalTo(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It is gone already.
+    // It has already ended.
   }
 }
 

@@ -6,7 +6,7 @@ import type { ServiceProcess } from './service-process.ts';
 /** What is put to the test: processes of the service, their database, and the ways between. */
 export interface Deployment {
   services: readonly ServiceProcess[];
-  /** Where clients call, unless they call each process: a proxy before them. */
+  /** The address of a proxy in front of the processes, if clients do not call each of them. */
   callees?: readonly Callee[];
   /** Environment for scripts/admin.ts. */
   env: Record<string, string>;
@@ -14,7 +14,7 @@ export interface Deployment {
   receiverProxy: TcpProxy;
   /** The harness's own way to the database. */
   connection(): pg.PoolConfig;
-  /** Takes all of it away, whatever its state. */
+  /** Removes all of it, whatever its state. */
   stop(): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ export interface Surroundings {
   logs: string;
   /** Where the receivers listen. */
   receiverPort: number;
-  /** Goes into the environment of every process of the service. */
+  /** Added to the environment of every process of the service. */
   env: Record<string, string>;
 }
 
@@ -37,7 +37,7 @@ export const commonEnv = {
   WEBHOOK_ALLOWED_NETWORKS: '127.0.0.0/8',
 } as const;
 
-/** Collects what is to be undone, last first. */
+/** Collects what to undo, last first. */
 export class Undoing {
   readonly #steps: (() => unknown)[] = [];
 

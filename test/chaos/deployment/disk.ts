@@ -8,12 +8,12 @@ const megabytes = 400;
 export interface Disk {
   directory: string;
   fill(): void;
-  /** Takes away what filled it. */
+  /** Frees it again. */
   empty(): void;
   remove(): void;
 }
 
-/** Mounts it at a directory that is not there yet; undefined where this process may not mount. */
+/** Mounts it at a directory that must not exist; undefined where this process may not mount. */
 export function mountDisk(directory: string): Disk | undefined {
   mkdirSync(directory, { recursive: true, mode: 0o755 });
   const options = `size=${megabytes}m,mode=755`;

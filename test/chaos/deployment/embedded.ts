@@ -4,7 +4,7 @@ import { startProxy } from '../../support/proxy.ts';
 import { commonEnv, type Deployment, type Surroundings, Undoing } from './deployment.ts';
 import { ServiceProcess } from './service-process.ts';
 
-/** The service as it comes: one process that runs its own Postgres. */
+/** The service with its defaults: one process that runs its own Postgres. */
 export interface EmbeddedDeployment extends Deployment {
   service: ServiceProcess;
   /** Its Postgres, the postmaster first; empty when there is none. */

@@ -17,7 +17,7 @@ export interface ExternalDeployment extends Deployment {
   disk: Disk | undefined;
   /** A directory for another cluster. */
   nextDirectory(): string;
-  /** Another server takes writes from now on, and the old one goes. */
+  /** Makes another server take the writes, and removes the old one. */
   succeed(successor: Cluster): Promise<void>;
 }
 

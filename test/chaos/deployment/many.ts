@@ -7,7 +7,7 @@ import { Cluster } from './cluster.ts';
 import { commonEnv, type Deployment, type Surroundings, Undoing } from './deployment.ts';
 import { ServiceProcess } from './service-process.ts';
 
-/** Processes that share the work behind haproxy, with a Redis and a Postgres between them. */
+/** Processes that share the work behind haproxy, with one Redis and one Postgres. */
 export interface ManyDeployment extends Deployment {
   /** Those that serve the API; haproxy knows them by their names. */
   apis: readonly ServiceProcess[];
@@ -21,9 +21,9 @@ export interface ManyOptions {
   directory?: string;
 }
 
-/** Seconds for which a process that is told to stop goes on serving. */
+/** Seconds for which a process keeps serving once it is told to stop. */
 const drainSeconds = 3;
-/** So that haproxy has noticed long before they are over, also on a busy machine. */
+/** Short enough for haproxy to notice long before that, even on a busy machine. */
 const checkEveryMs = 200;
 
 /** For the harness of faults. */
@@ -40,7 +40,7 @@ export function deployMany(options: ManyOptions = {}) {
   };
 }
 
-/** Starts all of it; gone with `undoing`. The environment that is given wins over what is set here. */
+/** Starts all of it; `undoing` stops it. The given environment overrides what is set here. */
 export async function startMany(
   undoing: Undoing,
   { scratch, logs, env: given }: Omit<Surroundings, 'receiverPort'>,
@@ -69,7 +69,7 @@ export async function startMany(
   const workers = await Promise.all([create('worker')(1), create('worker')(2)]);
   for (const one of [...apis, ...workers]) undoing.teardown(() => one.clear());
   const place = directory === undefined ? {} : { directory };
-  // It brings the schema, for which the others would wait.
+  // It migrates the schema, for which the others would wait.
   await first.start({}, place);
   await Promise.all([second, third, ...workers].map((one) => one.start({}, place)));
   const servers = Object.fromEntries(apis.map(({ name, address }) => [name, address]));

@@ -20,7 +20,7 @@ export class ServiceProcess {
     this.#logs = logs;
   }
 
-  /** @param logs a directory; each start writes a file of its own. */
+  /** @param logs a directory, in which each start writes its own file */
   static async create(name: string, env: Record<string, string>, logs: string): Promise<ServiceProcess> {
     return new ServiceProcess(name, await freePort(), env, logs);
   }
@@ -31,9 +31,9 @@ export class ServiceProcess {
   }
 
   /**
-   * @param env what is different this time
+   * @param env settings that differ this time
    * @param place where another build of the service is
-   * @returns seconds from the launch until it was ready, without those in which it waited for a busy processor
+   * @returns seconds from the launch until it was ready, without the time in which it waited for a busy CPU
    * @throws what it printed, when it ends before
    */
   async start(env: Record<string, string> = {}, place: { directory?: string } = {}): Promise<number> {
@@ -58,7 +58,7 @@ export class ServiceProcess {
     return outcome;
   }
 
-  /** Whether it ends by itself in that time. */
+  /** Whether it ends on its own within this time. */
   async ends(withinMs: number): Promise<boolean> {
     const ended = this.#running?.outcome.then(() => true);
     const patience = new AbortController();
@@ -84,7 +84,7 @@ export class ServiceProcess {
   }
 }
 
-/** Milliseconds for which the first thread of a process could have run and others did; 0 where nobody knows. */
+/** Milliseconds in which the first thread of a process was ready to run but others ran; 0 where unknown. */
 function waitedForProcessor(pid: number): number {
   try {
     const [, nanoseconds] = readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ');

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import pg from 'pg';
 import type { Account } from '../../../src/embedded/programs.ts';
 
-/** What a standby calls itself at its primary. */
+/** The name by which a standby connects to its primary. */
 export const standbyName = 'standby';
 
 /**
- * Copies a running server, which keeps its data where its socket is, so that the copy starts as its standby. By SQL, as
- * the programs that npm brings have no pg_basebackup.
+ * Copies a running server, whose data and socket share a directory, so that the copy starts as its standby. Uses SQL, as
+ * the PostgreSQL programs from npm lack pg_basebackup.
  * Source: https://www.postgresql.org/docs/18/continuous-archiving.html, "Making a Base Backup Using the Low Level API".
  */
 export async function backUp(
@@ -33,7 +33,7 @@ export async function backUp(
   if (uid !== undefined && gid !== undefined) giveTo(target, uid, gid);
 }
 
-/** Files come and go while a server runs; its log brings the copy into order. */
+/** Files come and go while a server runs; replaying its log makes the copy consistent. */
 function copyRunning(from: string, to: string): void {
   fs.mkdirSync(to, { mode: 0o700 });
   for (const entry of fs.readdirSync(from, { withFileTypes: true })) {
@@ -43,7 +43,7 @@ function copyRunning(from: string, to: string): void {
   }
 }
 
-/** Of the one server alone: its process, its socket, its settings. */
+/** Files that belong to one server only: its process, its socket, its settings. */
 function isOwn(file: string): boolean {
   return /^(postmaster\.|\.s\.PGSQL|postgresql\.auto\.conf)/.test(file);
 }

@@ -1,4 +1,4 @@
-/** To be preloaded: the clock of this process is off by CLOCK_OFFSET_MS. */
+/** Preloaded into a process to put its clock off by CLOCK_OFFSET_MS. */
 import { shiftClock } from '../../support/clock.ts';
 
 shiftClock(Number(process.env['CLOCK_OFFSET_MS']));

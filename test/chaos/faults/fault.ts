@@ -8,22 +8,22 @@ export interface Stage<D extends Deployment> {
   random: Random;
   /** Starts a process again; it must be ready soon. */
   restart(service: ServiceProcess, env?: Record<string, string>): Promise<void>;
-  /** Something that must not be. */
+  /** Reports a violation. */
   mishap(rule: string, detail: string): void;
 }
 
 /** Something that goes wrong while the load runs. */
 export interface Fault<D extends Deployment> {
   name: string;
-  /** For the report: what is done. */
+  /** What happens, for the report. */
   about: string;
-  /** Why it cannot be done here; undefined when it can. */
+  /** Why it cannot be produced here; undefined when it can. */
   lacks?(deployment: D): string | undefined;
-  /** Does it and undoes it: when it is over, everything runs that should. */
+  /** Produces the fault and undoes it: afterwards everything runs again. */
   strike(stage: Stage<D>): Promise<void>;
 }
 
-/** One of the services or all of them. */
+/** One of the services, or all of them. */
 export function someOf(random: Random, services: readonly ServiceProcess[]): ServiceProcess[] {
   return random.chance(0.5) ? [random.pick(services)] : [...services];
 }

@@ -41,7 +41,7 @@ export const killOwnPostmaster: EmbeddedFault = {
       mishap('an embedded Postgres that was killed is started again', `not in ${patienceMs / 1000} s`);
       break;
     }
-    // One that ends with its Postgres is started again by whoever runs it.
+    // A service that ends with its Postgres is restarted by whoever runs it.
     await service.stop('SIGKILL');
     await restart(service);
   },

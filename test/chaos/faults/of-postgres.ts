@@ -65,7 +65,7 @@ export const noConnections: ExternalFault = {
   },
 };
 
-/** Undefined when there is no connection to be had. */
+/** Undefined when no connection is available. */
 async function connected(server: Cluster): Promise<pg.Client | undefined> {
   const client = new pg.Client({ ...server.connection(), ssl: false });
   client.on('error', () => {});

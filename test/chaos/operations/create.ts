@@ -1,7 +1,7 @@
 import type { Fields } from '../model.ts';
 import { type Draw, type Operation, oneOf } from './operation.ts';
 
-/** What a new item is where nothing is said. */
+/** The defaults of a new item. */
 export const itemDefaults = {
   description: '',
   photo_url: null,
@@ -12,7 +12,7 @@ export const itemDefaults = {
   external_id: null,
 };
 
-/** As many of a kind as the load keeps, about. */
+/** Roughly how many of each kind the load keeps. */
 const most = { item: 36, category: 10, menu: 4, location: 3 };
 
 export const newItem: Draw = (random, known, mark) => {

@@ -1,7 +1,7 @@
 import { itemDefaults } from './create.ts';
 import { type Draw, nameOf, oneOf } from './operation.ts';
 
-/** A document of a few records with keys of their own; what else is in the menu goes. */
+/** A document of a few records with keys of their own; the import removes everything else from the menu. */
 export const importMenu: Draw = (random, known, mark) => {
   const menu = oneOf(random, known, 'menu');
   if (!menu) return undefined;

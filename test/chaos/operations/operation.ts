@@ -2,7 +2,7 @@ import type { Kept, Known } from '../known.ts';
 import type { Effect, Fields } from '../model.ts';
 import type { Random } from '../random.ts';
 
-/** A request to be sent, and what it makes of records. */
+/** A request to send, and what it does to records. */
 export interface Operation {
   name: string;
   method: 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -10,18 +10,18 @@ export interface Operation {
   path: string;
   body?: object;
   headers?: Record<string, string>;
-  /** What a client has that asks whether it is still so. */
+  /** The copy that a client has, when it asks whether that is still current. */
   kept?: Kept;
-  /** The record that it is about, if that is there already: a 404 says that it was deleted. */
+  /** The existing record that it concerns, if any: a 404 means that it was deleted. */
   target?: string;
-  /** Absent: it only reads. */
+  /** Absent for reads. */
   effect?: Effect;
-  /** Records that it has changed, by its response. */
+  /** The records that it changed, according to its response. */
   // biome-ignore lint/suspicious/noExplicitAny: the contract check has validated it
   changed?: (data: any) => string[];
 }
 
-/** Draws an operation; undefined when there is nothing to do it with. `mark` makes its values like no other's. */
+/** Draws an operation; undefined when there is no record for it. `mark` makes its values unique. */
 export type Draw = (random: Random, known: Known, mark: number) => Operation | undefined;
 
 export function oneOf(random: Random, known: Known, kind: string, menuId?: number): Fields | undefined {

@@ -1,6 +1,6 @@
 import { type Draw, nameOf, oneOf, pathOf } from './operation.ts';
 
-/** Reads a record; often a body that was read before is asked for on condition that it has changed. */
+/** Reads a record, often with If-None-Match and the ETag of an earlier read. */
 export function read(kind: string): Draw {
   return (random, known) => {
     const found = oneOf(random, known, kind);

@@ -1,6 +1,6 @@
 import { type Draw, nameOf, pathOf } from './operation.ts';
 
-/** Deletes one of a kind, with all that is inside, as long as more than `least` are left. */
+/** Deletes a record of a kind with everything in it, as long as more than `least` are left. */
 export function remove(kind: string, { least }: { least: number }): Draw {
   return (random, known) => {
     const all = known.all(kind);

@@ -25,7 +25,7 @@ export function rename(kind: string): Draw {
 
 function updating(random: Random, known: Known, kind: string, found: Fields, body: object): Operation {
   const target = nameOf(kind, found);
-  // Those of menus and categories change with what is inside, too.
+  // The ETags of menus and categories also change with their contents.
   const isOwn = kind === 'item' || kind === 'location';
   const match = isOwn && random.chance(0.2) ? known.tags.get(target) : undefined;
   return {

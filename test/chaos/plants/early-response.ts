@@ -1,4 +1,4 @@
-/** To be preloaded, a bug: what changes records by one statement is acknowledged a second before its commit. */
+/** A planted bug, to be preloaded: a change made by one statement is acknowledged a second before its commit. */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 

@@ -1,4 +1,4 @@
-/** To be preloaded, a bug: one of fifty changes has no event. */
+/** A planted bug, to be preloaded: one of fifty changes has no event. */
 import pg from 'pg';
 
 const query = pg.Client.prototype.query as (...args: unknown[]) => unknown;

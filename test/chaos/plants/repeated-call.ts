@@ -1,4 +1,4 @@
-/** To be preloaded, a bug: an Idempotency-Key is not looked at. */
+/** A planted bug, to be preloaded: the Idempotency-Key is ignored. */
 import { type IncomingMessage, Server } from 'node:http';
 
 const emit = Server.prototype.emit as (...args: unknown[]) => boolean;

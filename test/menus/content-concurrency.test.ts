@@ -47,3 +47,26 @@ t.test('an import whose client has gone keeps its place until it has ended', asy
   t.match(third, limited);
   await eventually('there is room again', async () => (await api.put(path, document)).status === 200);
 });
+
+t.test('a client has sixteen exports in progress, and the next is told to come again', async (t) => {
+  const path = '/menus/1/content';
+  const statuses: number[] = [];
+  const ten = () =>
+    Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const response = await api.get(path);
+        if (response.status !== 200) t.match(response, limited);
+        statuses.push(response.status);
+      }),
+    );
+  const other = await client();
+  await whileItemsAreLocked(database, ten, 2, async () => {
+    await eventually('four of twenty are refused', async () => statuses.length >= 4);
+    t.strictSame(statuses, [429, 429, 429, 429]);
+    const headers = { 'content-type': 'application/json' };
+    const broken = await other.call('PUT', '/menus/1/content', { body: '[', headers });
+    t.equal(broken.status, 422, 'another client is not refused');
+  });
+  t.strictSame(statuses.toSorted(), [...Array(16).fill(200), ...Array(4).fill(429)]);
+  t.equal((await api.get(path)).status, 200, 'once they have ended there is room');
+});
