@@ -408,6 +408,56 @@ for (const write of writes)
       t.equal((await api.get(target.path)).body.data.version, 4);
     });
 
+t.test('a write goes beside a shared statement of few calls, and waits for one of several', async (t) => {
+  const { api, app, connection, items } = await startWithItems(t, 1, 10);
+  const database = openDatabase(connection, { max: 3 });
+  t.teardown(() => database.destroy());
+  const named = t.capture(WatchedClient.prototype, 'query', WatchedClient.prototype.query);
+  const begun: Promise<ApiResponse>[] = [];
+  let arrived = 0;
+  app.server.on('request', () => {
+    arrived += 1;
+  });
+  const toggle = async (count: number) => {
+    const expected = arrived + count;
+    const next = items.slice(begun.length, begun.length + count);
+    for (const { path } of next) begun.push(api.call('POST', `${path}/toggle`));
+    await eventually('they arrive', async () => arrived === expected);
+    // One that came later has got past all that they have to.
+    await api.get('/menus');
+  };
+  const waiters = (count: number) =>
+    eventually(`${count} wait`, async () => (await waitingBackends(database)).length === count);
+  const lockItems = sql`lock table item in access exclusive mode`;
+  const end = Promise.withResolvers<void>();
+  const second = await database.transaction().execute(async (first) => {
+    await lockItems.execute(first);
+    await toggle(1);
+    await toggle(1);
+    await waiters(2);
+    const second = database.transaction().execute(async (transaction) => {
+      await lockItems.execute(transaction);
+      await end.promise;
+    });
+    await waiters(3);
+    await toggle(6);
+    return [second];
+  });
+  // The two got the lock before the second transaction, and the six shall have it afterwards.
+  await Promise.all(begun.slice(0, 2));
+  await waiters(1);
+  await toggle(2);
+  end.resolve();
+  await Promise.all(second);
+  t.same(statusesOf(await Promise.all(begun)), [200]);
+  const names = named().map(({ args: [text] }) => statementName(String(text)) ?? '');
+  t.strictSame(
+    names.filter((name) => name.startsWith('items.toggleItem')),
+    ['items.toggleItem', 'items.toggleItems', 'items.toggleItems', 'items.toggleItems'],
+    'one by itself, one beside it, six together and then two together',
+  );
+});
+
 for (const write of writes) t.test(write.operation, (t) => befallsOne(t, write));
 
 /** That what befalls one call is not the matter of the others. */
