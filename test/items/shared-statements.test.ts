@@ -349,7 +349,7 @@ t.test('calls of setAvailability that share a statement each have their own rows
   }
 });
 
-t.test('calls of setAvailability for the same items follow each other', async (t) => {
+t.test('calls of setAvailability for the same items run one after the other', async (t) => {
   const service = await startWithItems(t, 1, 4);
   const { api, database, items } = service;
   const log = await followEvents(database);
@@ -386,7 +386,7 @@ t.test('calls of setAvailability for the same items follow each other', async (t
 
 for (const write of writes)
   for (const locked of write.locks)
-    t.test(`whoever wants no locked ${locked} is not held up by one, in ${write.operation}`, async (t) => {
+    t.test(`a call without a locked ${locked} is not held up by one, in ${write.operation}`, async (t) => {
       const { api, database, items } = await startWithItems(t, 4, 6);
       const log = await followEvents(database);
       const [target] = items as [Item, ...Item[]];
@@ -462,7 +462,7 @@ for (const write of writes) t.test(write.operation, (t) => befallsOne(t, write))
 
 /** That what befalls one call is not the matter of the others. */
 async function befallsOne(t: Test, write: Write): Promise<void> {
-  t.test('what fails fails alone', async (t) => {
+  t.test('a call that fails fails alone', async (t) => {
     const { api, url, database, items } = await startWithItems(t, 2, 12);
     const log = await followEvents(database);
     const poisoned = items[13] as Item;
@@ -522,7 +522,7 @@ async function befallsOne(t: Test, write: Write): Promise<void> {
     },
   );
 
-  t.test('a statement that takes too long is the matter of those who wait for the same', async (t) => {
+  t.test('a statement that takes too long affects only those who wait for the same', async (t) => {
     const connect: TestServiceOptions['connect'] = async (connection) => ({
       ...connection,
       statement_timeout: 400,
