@@ -3,8 +3,8 @@
  *
  * A trigger on each table that a write of the account must reach refuses it with an error that the service reports as
  * 503. It is created for this account, for as long as it moves, so others pay no more than a comparison of two numbers.
- * `create trigger` waits until the writers in progress have ended, and later ones see the trigger before they take their
- * snapshot: once it exists, everything that was acknowledged is committed, and nothing more will be acknowledged.
+ * `create trigger` waits until the writers in progress have ended, and later ones see the trigger before they take
+ * their snapshot: once it exists, everything that was acknowledged is committed, and nothing more will be acknowledged.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';

@@ -42,8 +42,8 @@ export class WatchedClient extends pg.Client {
     });
   }
 
-  // Before the pool has it, so that the pool's time limit for a new connection covers this as well. biome-ignore
-  // lint/suspicious/noExplicitAny: the signature of pg's own overloads
+  // Before the pool has it, so that the pool's time limit for a new connection covers this as well.
+  // biome-ignore lint/suspicious/noExplicitAny: the signature of pg's own overloads
   override connect(callback?: any): any {
     super.connect((failure?: Error) => {
       if (failure) return callback(failure);
