@@ -70,7 +70,7 @@ t.test('migrate and load-demo bring an empty database up', async (t) => {
   t.match(again.stderr, /^admin: the demo account is loaded already: create-client --account Demo [^\n]+\n$/);
 });
 
-t.test('a DATABASE_URL gets a demo account, and its secret is shown, only on request', async (t) => {
+t.test('with DATABASE_URL a demo account is loaded, and a secret shown, only on request', async (t) => {
   const env = await databaseEnvironment(t);
   const database = openDatabase({ connectionString: env.DATABASE_URL }, { max: 1 });
   t.teardown(() => database.destroy());
