@@ -204,7 +204,7 @@ export interface paths {
          * Set the availability of items on every menu of a location
          * @description Sets the availability of up to 500 items on every menu of the location in one step: all rows take effect, or none.
          *     `location_ids` adds further locations to the same step. A row with an `external_id` names every item with that
-         *     identifier on these menus, a row with an `item_id` the one item. Availability is set, not flipped. Scope:
+         *     identifier on these menus, and a row with an `item_id` only that item. Availability is set, not flipped. Scope:
          *     `availability:write`.
          *
          *     Returns one result per item, in the order of the rows and by identifier within a row. A row that names no item on
@@ -220,7 +220,8 @@ export interface paths {
          *     or fewer locations, per call. It also does so when one of the `location_ids` is not accessible (`not_found`), when a
          *     row has neither `item_id` nor `external_id` (`required`) or has both (`conflict`), when two rows name the same item
          *     (`duplicate`), or when an `unavailable_until` is in the past (`past`) or comes with `is_available: true`
-         *     (`conflict`). `restore` returns 422 beside either (`conflict`), and when an item has no next opening (`no_opening`).
+         *     (`conflict`). `restore` returns 422 together with either (`conflict`), and when an item has no next opening
+         *     (`no_opening`).
          */
         post: operations["setLocationAvailability"];
         delete?: never;
@@ -241,8 +242,8 @@ export interface paths {
         /**
          * Set the availability of modifiers at a location
          * @description Sets the availability of up to 500 modifiers of a location in one step: all rows take effect, or none. A row with an
-         *     `external_id` names every modifier with that identifier, whatever its group, a row with a `modifier_id` the one
-         *     modifier: out of avocado once, everywhere. Availability is set, not flipped. Scope: `availability:write`.
+         *     `external_id` names every modifier with that identifier, whatever its group, and a row with a `modifier_id` only
+         *     that modifier: out of avocado once, everywhere. Availability is set, not flipped. Scope: `availability:write`.
          *
          *     Returns one result per modifier, in the order of the rows and by identifier within a row. A row that names no modifier
          *     of the location gets the result `not_found`; the other rows still take effect.
@@ -256,7 +257,7 @@ export interface paths {
          *     Returns 422, and changes nothing, when the rows name more than 1,000 modifiers together (`too_many`), when a row has
          *     neither `modifier_id` nor `external_id` (`required`) or has both (`conflict`), when two rows name the same modifier
          *     (`duplicate`), or when an `unavailable_until` is in the past (`past`) or comes with `is_available: true` (`conflict`).
-         *     `restore` returns 422 beside either (`conflict`), and when the location has no next opening (`no_opening`).
+         *     `restore` returns 422 together with either (`conflict`), and when the location has no next opening (`no_opening`).
          */
         post: operations["setModifierAvailability"];
         delete?: never;
@@ -284,14 +285,14 @@ export interface paths {
         /**
          * Create a modifier group
          * @description Creates a modifier group at the location, together with its modifiers, in the order of the body. All menus of the
-         *     location share it; setItemModifierGroups puts it to use. Scope: `menus:write`.
+         *     location share it; setItemModifierGroups offers it with an item. Scope: `menus:write`.
          *
          *     Events: `modifier_group.created`, and `modifier.created` for each modifier.
          *
          *     Safe to repeat with an `Idempotency-Key`. Without one, it is safe only when the body has an `external_id`: a second
          *     call with the same `external_id` returns 422 (`taken`) and creates nothing.
          *
-         *     Returns 422 when the numbers cannot be met (`unmet`): `min_selections` is greater than `max_selections` or than all
+         *     Returns 422 when the limits cannot be met (`unmet`): `min_selections` is greater than `max_selections` or than all
          *     modifiers together allow, a `default_quantity` is greater than `max_per_modifier`, or the default quantities together
          *     are greater than `max_selections`. It also returns 422 when another group of the location, or another modifier of the
          *     body, has the `external_id` (`taken`), when an `item_id` is not an item of this location (`not_found`), when a `price`
@@ -329,7 +330,7 @@ export interface paths {
          *
          *     Safe to repeat: fields are set to the given values. Send `If-Match` to avoid overwriting someone else's change.
          *
-         *     Returns 422 when the numbers cannot be met, by the group itself or by a use that has numbers of its own (`unmet`), or
+         *     Returns 422 when the limits cannot be met, by the group itself or by a use that has limits of its own (`unmet`), or
          *     when another group of the location has the `external_id` (`taken`).
          */
         put: operations["updateModifierGroup"];
@@ -413,8 +414,8 @@ export interface paths {
          *     Returns 422 when the `default_quantity` cannot be met (`unmet`), when another modifier of the group has the
          *     `external_id` (`taken`), when the `item_id` is not an item of this location (`not_found`), when the `price` has more
          *     decimal places than the currency of the location (`precision`), or when `unavailable_until` is in the past (`past`) or
-         *     comes with `is_available: true` (`conflict`). `restore` returns 422 beside either (`conflict`), and when there is no
-         *     next opening (`no_opening`).
+         *     comes with `is_available: true` (`conflict`). `restore` returns 422 together with either (`conflict`), and when
+         *     there is no next opening (`no_opening`).
          */
         put: operations["updateModifier"];
         post?: never;
@@ -445,16 +446,16 @@ export interface paths {
         get?: never;
         /**
          * Set the modifier groups of a modifier
-         * @description Sets the whole ordered list of groups that a customer is offered once they have chosen this modifier. An empty list ends
-         *     all uses. Returns the updated modifier. Scope: `menus:write`.
+         * @description Sets the whole ordered list of groups that a customer is offered once they have chosen this modifier. An empty list
+         *     removes all groups. Returns the updated modifier. Scope: `menus:write`.
          *
-         *     Event: `modifier.updated`. A list that is there already fires no event and changes nothing.
+         *     Event: `modifier.updated`. The same list again fires no event and changes nothing.
          *
          *     Safe to repeat: the list is set, not added to. Send `If-Match` to avoid overwriting someone else's change.
          *
          *     Groups nest up to six levels, and no group can contain itself. Returns 422 when the list would nest deeper
          *     (`too_deep`) or close a circle (`circle`), when a group is not one of this location (`not_found`) or is named twice
-         *     (`duplicate`), or when the numbers cannot be met (`unmet`).
+         *     (`duplicate`), or when the limits cannot be met (`unmet`).
          */
         put: operations["setModifierModifierGroups"];
         post?: never;
@@ -619,21 +620,21 @@ export interface paths {
         };
         /**
          * Get what can be ordered now, and why the rest cannot
-         * @description Tells of the menu, of each of its items and of each modifier that can be reached from them whether it can be ordered
-         *     now, or at the moment `at`, and names every reason when it cannot. Scope: `menus:read`.
+         * @description Says for the menu, each of its items and each modifier that can be reached from them whether it can be ordered now, or
+         *     at the moment `at`, and gives every reason when it cannot. Scope: `menus:read`.
          *
-         *     The hours of location, menu, category and item must all hold; one that has none is always open. Switches, such as
-         *     `is_available`, are taken as they are now, whatever `at` is; an item or modifier with an `unavailable_until` is available
-         *     from then on.
+         *     It must be within the hours of the location, menu, category and item alike; one without hours is always open. Switches,
+         *     such as `is_available`, count as they are now, whatever `at` is; an item or modifier with an `unavailable_until` is
+         *     available from then on.
          *
-         *     A modifier that stands for an item is off while that item is. What must be selected with an item or a modifier must be
-         *     there: where the modifiers of a group that can still be ordered, each up to `max_per_modifier` times, do not come to its
-         *     `min_selections`, or to those of the use, whatever offers the group cannot be ordered either.
+         *     A modifier that stands for an item is unavailable while that item is. An item or modifier that offers a group cannot be
+         *     ordered when too little of the group is left: when the modifiers that can still be ordered, each up to
+         *     `max_per_modifier` times, do not reach the `min_selections` of the use or, without one, of the group.
          *
-         *     The menu itself stays the same while the day goes by, so keep it by the `ETag` of getMenu, and ask here what of it can
-         *     be ordered. This `ETag` changes with the hours, with a switch, with the modifier groups, and with the time zone of the
-         *     location; `If-None-Match` returns 304 until then, so a client that polls gets a body only when something has changed.
-         *     `next_change_at` tells when to ask again if no event comes before.
+         *     The menu itself stays the same all day, so cache it with getMenu's `ETag`, and ask here what can be ordered. This `ETag`
+         *     changes with the hours, with a switch, with the modifier groups, and with the time zone of the location;
+         *     `If-None-Match` returns 304 until then, so a client that polls gets a body only when something has changed.
+         *     `next_change_at` says when to ask again if no event arrives earlier.
          *
          *     Safe to repeat.
          *
@@ -656,8 +657,8 @@ export interface paths {
          *
          *     Returns 422, and changes nothing, when a row has neither `item_id` nor `external_id` (`required`) or has both
          *     (`conflict`), when two rows name the same item (`duplicate`), or when an `unavailable_until` is in the past
-         *     (`past`) or comes with `is_available: true` (`conflict`). `restore` returns 422 beside either (`conflict`), and when an
-         *     item has no next opening (`no_opening`).
+         *     (`past`) or comes with `is_available: true` (`conflict`). `restore` returns 422 together with either (`conflict`),
+         *     and when an item has no next opening (`no_opening`).
          */
         post: operations["setAvailability"];
         delete?: never;
@@ -805,11 +806,11 @@ export interface paths {
          *     record in this menu or, of a group and an item that a modifier stands for, at this location), `conflict` (the record
          *     has another `external_id`), `precision` (a new price with more decimal places than the currency), `too_many` (more
          *     than 10,000 items, or more than 500 modifier groups at the location) and, once there are no others, `circle` (a
-         *     group within itself), `too_deep` (more than six groups within each other) and `unmet` (minima, maxima and default
+         *     group nested in itself), `too_deep` (groups nested more than six deep) and `unmet` (minima, maxima and default
          *     quantities that cannot be met together). The document may be up to 16 MiB and have half a million values.
          *
          *     Events: `category.created`, `category.updated`, `category.deleted`, `item.created`, `item.updated` and
-         *     `item.deleted` for each record, with an `item.updated` of its own when an item's modifier groups change;
+         *     `item.deleted` for each record, with a separate `item.updated` when an item's modifier groups change;
          *     `menu.updated` for the menu's own fields; `item.toggled` when `is_available` changes and `menu.toggled` when
          *     `is_active` changes; `modifier_group.created`, `modifier_group.updated`, `modifier.created`, `modifier.updated`,
          *     `modifier.toggled` and `modifier.deleted` likewise. Unchanged records and dry runs fire no event.
@@ -897,7 +898,7 @@ export interface paths {
          *     Returns 422 when the `category_id` is not in this menu (`not_found`), when another item of the menu has the
          *     `external_id` (`taken`), or when `unavailable_until` is in the past (`past`) or comes with `is_available: true`
          *     (`conflict`), or when the `price` has more decimal places than the currency of the location (`precision`).
-         *     `restore` returns 422 beside either (`conflict`), and when there is no next opening (`no_opening`).
+         *     `restore` returns 422 together with either (`conflict`), and when there is no next opening (`no_opening`).
          */
         put: operations["updateItem"];
         post?: never;
@@ -927,15 +928,15 @@ export interface paths {
         get?: never;
         /**
          * Set the modifier groups of an item
-         * @description Sets the whole ordered list of groups that a customer is offered with this item. An empty list ends all uses. Returns the
-         *     updated item. Scope: `menus:write`.
+         * @description Sets the whole ordered list of groups that a customer is offered with this item. An empty list removes all groups. Returns
+         *     the updated item. Scope: `menus:write`.
          *
-         *     Event: `item.updated`. A list that is there already fires no event and changes nothing.
+         *     Event: `item.updated`. The same list again fires no event and changes nothing.
          *
          *     Safe to repeat: the list is set, not added to. Send `If-Match` to avoid overwriting someone else's change.
          *
          *     Returns 422 when a group is not one of the item's location (`not_found`) or is named twice (`duplicate`), or when the
-         *     numbers cannot be met (`unmet`): `min_selections` is greater than `max_selections` or than the modifiers of the group
+         *     limits cannot be met (`unmet`): `min_selections` is greater than `max_selections` or than the modifiers of the group
          *     allow, or their default quantities together are greater than `max_selections`.
          */
         put: operations["setItemModifierGroups"];
@@ -957,8 +958,8 @@ export interface paths {
         put?: never;
         /**
          * Price an item with selected modifiers
-         * @description Prices what a customer has selected, and tells whether it can be ordered now, or at the moment `at`: with every reason
-         *     that stands against the item, as in getAvailability, and every problem of the selections. What getAvailability calls
+         * @description Prices what a customer has selected, and says whether it can be ordered now, or at the moment `at`: with every reason
+         *     why the item cannot, as in getAvailability, and every problem with the selections. What getAvailability calls
          *     `required_modifiers_off` is such a problem here, `too_few` or `off`. Writes nothing. Scope: `menus:read`.
          *
          *     ```sh
@@ -966,17 +967,17 @@ export interface paths {
          *       -d '{"quantity": 2, "selections": [{"modifier_id": 32}]}' "$API/menus/7/items/42/price"
          *     ```
          *
-         *     **Price.** `unit_price` is `item_price` and the `total_price` of each line; `total_price` is `quantity` times that. All
-         *     is exact, in the `currency` of the location. The quantity of a selection is for one of what it is selected for: two
-         *     burgers with two slices of cheese each have four. Of what is selected in a group, the cheapest are free, as many as its
-         *     `free_selections`; what is selected within a free modifier is not. `default_quantity` is for an app to begin with, and
-         *     adds nothing here: what is not in the request is not selected.
+         *     **Price.** `unit_price` is the sum of `item_price` and the `total_price` of each line; `total_price` is `quantity` times
+         *     that. All amounts are exact, in the `currency` of the location. The quantity of a selection is for each item or modifier
+         *     that it belongs to: two burgers with a quantity of two for cheese have four slices. The cheapest selections in a group
+         *     are free, as many as its `free_selections`; what is selected within a free modifier is not. `default_quantity` is what
+         *     an app preselects, and adds nothing here: what is not in the request is not selected.
          *
-         *     **Rules.** The numbers of a use come before those of its group. They hold for one of what the group is offered with. A
-         *     modifier may be selected more than once in a list, with other selections within: the quantities count together.
+         *     **Rules.** The limits of a use override those of its group, and apply to each item or modifier that offers the group. A
+         *     modifier may be selected more than once in a list, with other selections within it: the quantities are added up.
          *
-         *     With problems the response is 200 all the same. Its price is then that of the selections that have a line, so that an app
-         *     can show it while a customer is still choosing; only `is_orderable` tells whether it can be ordered.
+         *     With problems, too, the response is 200. Its price is then that of the selections that have a line, so that an app can
+         *     show it while a customer is still choosing; only `is_orderable` says whether it can be ordered.
          *
          *     Fires no event. Always safe to repeat; it takes no `Idempotency-Key`.
          *
@@ -2494,7 +2495,7 @@ export interface components {
             event_id: components["schemas"]["EventId"];
             event_type: components["schemas"]["EventType"];
             /**
-             * @description Why it failed; `null` unless `state` is `failed`, and for a failure from before reasons were noted.
+             * @description Why it failed; `null` unless `state` is `failed`, and for a failure older than the recording of reasons.
              * @example null
              */
             failed_reason: components["schemas"]["DeliveryFailedReason"] | null;
@@ -2530,7 +2531,7 @@ export interface components {
             event_id: components["schemas"]["EventId"];
             event_type: components["schemas"]["EventType"];
             /**
-             * @description Why it failed; `null` unless `state` is `failed`, and for a failure from before reasons were noted.
+             * @description Why it failed; `null` unless `state` is `failed`, and for a failure older than the recording of reasons.
              * @example null
              */
             failed_reason: components["schemas"]["DeliveryFailedReason"] | null;
@@ -2746,17 +2747,17 @@ export interface components {
         };
         /**
          * Format: int32
-         * @description How many selections cost nothing; the cheapest of those that were made are free.
+         * @description How many selections are free, namely the cheapest of those made.
          * @example 0
          */
         FreeSelections: number;
         /**
-         * @description When something can be ordered, in local time of the location. At any one moment it is open while a window lasts; windows
-         *     are alternatives, and may overlap. A window starts on its own day and may last into the next, so `17:00` for 600 minutes
-         *     on Friday ends at three on Saturday morning, also when Saturday is closed.
+         * @description When something can be ordered, in the local time of the location: during any of these windows, which may overlap. A
+         *     window starts on its own day and may last into the next, so `17:00` for 600 minutes on Friday ends at three on Saturday
+         *     morning, even when Saturday is closed.
          *
-         *     A start that daylight saving skips is the first moment after the gap. Of a time that comes twice, a start takes the
-         *     first, and an end the second.
+         *     A start that daylight saving time skips is the first moment after the gap. When a local time occurs twice, a start is the
+         *     first occurrence, and an end the second.
          */
         Hours: {
             /** @description Days that differ from their weekday. */
@@ -3074,7 +3075,7 @@ export interface components {
         };
         /** @description The price of an item with selected modifiers, and whether that can be ordered. */
         ItemPrice: {
-            /** @description The moment that this is about, in UTC. */
+            /** @description The moment that this response is about, in UTC. */
             at: components["schemas"]["Timestamp"];
             /** @example EUR */
             currency: components["schemas"]["Currency"];
@@ -3097,14 +3098,14 @@ export interface components {
              * @example 7
              */
             menu_id: components["schemas"]["Id"];
-            /** @description Every problem of the selections, in their order. */
+            /** @description Every problem with the selections, in their order. */
             problems: components["schemas"]["SelectionProblem"][];
             /**
              * @description How many of the item, as in the request.
              * @example 2
              */
             quantity: components["schemas"]["SelectedQuantity"];
-            /** @description Every reason why the item cannot be ordered, whatever is selected, but for `required_modifiers_off`: what selections lack is among `problems`. */
+            /** @description Every reason why the item cannot be ordered, whatever is selected, except `required_modifiers_off`: what the selections lack is among `problems`. */
             reasons: components["schemas"]["UnavailableReason"][];
             /**
              * @description The price of all, `quantity` times `unit_price`.
@@ -3475,7 +3476,7 @@ export interface components {
         MaxSelections: number | null;
         /**
          * Format: int32
-         * @description The greatest number of selections in this use; `null` keeps that of the group.
+         * @description Maximum number of selections in this use; `null` means that of the group.
          * @example 2
          */
         MaxSelectionsOfUse: number | null;
@@ -3516,7 +3517,7 @@ export interface components {
         };
         /** @description What can be ordered from a menu at a moment, and if not, why. */
         MenuAvailability: {
-            /** @description The moment that this is about, in UTC. Without `at` in the request it may be earlier than the request, as long as nothing has changed since. */
+            /** @description The moment that this response is about, in UTC. Without `at` in the request it may be earlier than the request, as long as nothing has changed since. */
             at: components["schemas"]["Timestamp"];
             /**
              * @description Whether the menu can be ordered from, that is, whether there is no reason against it.
@@ -3532,9 +3533,9 @@ export interface components {
             menu_id: components["schemas"]["Id"];
             /** @description All modifiers that can be reached from the items of the menu, directly or through other modifiers, each once, in the order of their identifiers. */
             modifiers: components["schemas"]["ModifierAvailability"][];
-            /** @description When anything of this response changes next without anybody changing anything, at the menu, at one of its items or at one of its modifiers. `null` when nothing is to come. In UTC. */
+            /** @description When this response next changes by time alone: the menu, one of its items or one of its modifiers. `null` when no such change is ahead. In UTC. */
             next_change_at: components["schemas"]["NextChangeAt"];
-            /** @description Every reason why nothing of the menu can be ordered. */
+            /** @description Every reason why nothing on the menu can be ordered. */
             reasons: components["schemas"]["UnavailableReason"][];
         };
         /** @description What can be ordered from a menu at a moment. */
@@ -3897,7 +3898,7 @@ export interface components {
         MinSelections: number;
         /**
          * Format: int32
-         * @description The least number of selections in this use; `null` keeps that of the group.
+         * @description Minimum number of selections in this use; `null` means that of the group.
          * @example null
          */
         MinSelectionsOfUse: number | null;
@@ -4474,7 +4475,7 @@ export interface components {
              */
             type: "modifier_group.updated";
         };
-        /** @description The use of a modifier group by an item or a modifier, with numbers of its own where these are not `null`. */
+        /** @description The use of a modifier group by an item or a modifier, with limits of its own where these are not `null`. */
         ModifierGroupUse: {
             max_selections: components["schemas"]["MaxSelectionsOfUse"];
             min_selections: components["schemas"]["MinSelectionsOfUse"];
@@ -4635,7 +4636,7 @@ export interface components {
              */
             modifier_id: components["schemas"]["Id"];
             /**
-             * @description How often it is selected, for one of what it is selected for.
+             * @description How often it is selected for each item or modifier that it belongs to.
              * @default 1
              * @example 1
              */
@@ -5003,12 +5004,12 @@ export interface components {
          */
         ResponseExcerpt: string | null;
         /**
-         * @description When the item or modifier becomes available again, by the hours as they are at the time of the call. It cannot be
-         *     combined with `unavailable_until` or with `is_available: true`, and it makes the item or modifier unavailable until then.
+         * @description When the item or modifier becomes available again, according to the hours at the time of the call. It makes the item or
+         *     modifier unavailable until then, and cannot be combined with `unavailable_until` or with `is_available: true`.
          *
          *     | value | meaning |
          *     |---|---|
-         *     | `next_opening` | when it is next served after it is not. Of an item: when the hours of location, menu, category and item next begin to hold all together. Of a modifier: when the hours of the location next begin. Returns 422 (`no_opening`) when they never do, or never cease to |
+         *     | `next_opening` | the next time it opens after being closed. Item: when the hours of the location, menu, category and item next all apply. Modifier: when the location next opens. Returns 422 (`no_opening`) when it never opens or never closes |
          *     | `next_day` | the start of the next day in the time zone of the location |
          * @example next_opening
          * @enum {string}
@@ -5067,14 +5068,14 @@ export interface components {
             /** @description The selection, as a JSON Pointer (RFC 6901) into the body of the request. */
             pointer: components["schemas"]["SelectionPointer"];
             /**
-             * @description The price of the modifier, as that of one which is not free.
+             * @description The price of one that is not free.
              * @example 1.5
              */
             price: components["schemas"]["Amount"];
-            /** @description How often the modifier is selected, for one of what it is selected for, as in the request. */
+            /** @description How often the modifier is selected for each item or modifier that it belongs to, as in the request. */
             quantity: components["schemas"]["SelectedQuantity"];
             /**
-             * @description What the line adds to `unit_price`: `price` for all that are not free, as often as what it is selected for is selected itself.
+             * @description What the line adds to `unit_price`: `price` for each that is not free, times the quantities of the selections that contain it.
              * @example 1.5
              */
             total_price: components["schemas"]["Amount"];
@@ -5084,25 +5085,25 @@ export interface components {
          * @example /selections/0
          */
         SelectionPointer: string;
-        /** @description One problem of the selections. */
+        /** @description One problem with the selections. */
         SelectionProblem: {
             /**
              * @description Stable name of the problem. New codes may be added.
              *
              *     | code | at | meaning |
              *     |---|---|---|
-             *     | `too_few` | a list | fewer selections in the group than its least number, `limit` |
-             *     | `too_many` | a list | more selections in the group than its greatest number, `limit` |
+             *     | `too_few` | a list | fewer selections in the group than its minimum, `limit` |
+             *     | `too_many` | a list | more selections in the group than its maximum, `limit` |
              *     | `too_many_of_modifier` | a selection | the modifier is selected more often than `max_per_modifier` of its group, `limit` |
              *     | `not_in_group` | a selection | the modifier is in none of the groups that are offered here, or there is no such modifier |
              *     | `off` | a selection | the modifier, or the item that it stands for, is unavailable or deleted |
-             *     | `too_deep` | a list | it lies deeper than six levels |
+             *     | `too_deep` | a list | it is nested more than six levels deep |
              * @example too_few
              */
             code: string;
             /**
              * Format: int32
-             * @description With `too_few`, `too_many` and `too_many_of_modifier` alone, the number that is not kept.
+             * @description With `too_few`, `too_many` and `too_many_of_modifier` alone, the limit that is not met.
              * @example 1
              */
             limit?: number;
@@ -5116,9 +5117,9 @@ export interface components {
              * @example 5
              */
             modifier_group_id?: components["schemas"]["Id"];
-            /** @description Where the problem is, as a JSON Pointer (RFC 6901) into the body of the request: a selection; or, of a whole group, the list in which modifiers of the group are selected, also when the request does not have it. */
+            /** @description Where the problem is, as a JSON Pointer (RFC 6901) into the body of the request: a selection or, for a whole group, the list in which its modifiers are selected, even if the request does not have that list. */
             pointer: components["schemas"]["SelectionPointer"];
-            /** @description With `off` alone, when it becomes available automatically, or `null` when nothing is planned. */
+            /** @description With `off` alone, when the modifier becomes available automatically, or `null` when nothing is planned. */
             unavailable_until?: components["schemas"]["UnavailableUntil"];
         };
         /**
@@ -5129,7 +5130,7 @@ export interface components {
         SortOrder: number;
         /**
          * Format: int64
-         * @description An item of the same location that the modifier stands for, or `null`. Such a modifier can be ordered only while that item is available, whatever the hours of the item: `is_available` is the modifier's own switch and does not follow the item's. An item that has been deleted is not available, and the identifier stays.
+         * @description An item of the same location that the modifier stands for, or `null`. Such a modifier can be ordered only while that item is available, whatever the hours of the item: `is_available` is the modifier's own switch and does not follow the item's. A deleted item is unavailable, and its identifier stays here.
          * @example null
          */
         StandsForItem: number | null;
@@ -5235,14 +5236,14 @@ export interface components {
              *
              *     | code | meaning |
              *     |---|---|
-             *     | `location_closed` | it is outside the hours of the location |
+             *     | `location_closed` | outside the hours of the location |
              *     | `menu_inactive` | `is_active` of the menu is false |
-             *     | `menu_hours` | it is outside the hours of the menu |
-             *     | `category_hours` | it is outside the hours of the item's category |
-             *     | `item_hours` | it is outside the hours of the item |
-             *     | `item_off` | `is_available` of the item is false; of a modifier, that of the item that it stands for, or this item is deleted |
+             *     | `menu_hours` | outside the hours of the menu |
+             *     | `category_hours` | outside the hours of the item's category |
+             *     | `item_hours` | outside the hours of the item |
+             *     | `item_off` | `is_available` of the item is false; for a modifier: of the item that it stands for, or that item is deleted |
              *     | `modifier_off` | `is_available` of the modifier is false |
-             *     | `required_modifiers_off` | so much of a modifier group is off that its `min_selections` cannot be reached |
+             *     | `required_modifiers_off` | too few modifiers of a group are available to reach its `min_selections` |
              * @example item_off
              */
             code: string;
@@ -6172,7 +6173,7 @@ export interface components {
          */
         AllergenFreeFilter: components["schemas"]["Label"][];
         /**
-         * @description The moment to look at: RFC 3339 with a UTC offset, or local time of the location without one, in the years 2000 to 2099. A local time that daylight saving skips is the first moment after the gap; of one that comes twice it is the first. Now if absent. A `+` is written `%2B` in a URL.
+         * @description The moment to look at: RFC 3339 with a UTC offset, or local time of the location without one, in the years 2000 to 2099. A local time that daylight saving time skips is the first moment after the gap; one that occurs twice is the first of the two. Now if absent. A `+` is written `%2B` in a URL.
          * @example 2026-12-24T20:00
          */
         AvailabilityMoment: components["schemas"]["MomentOrLocalTime"];
@@ -8556,7 +8557,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description The moment to look at: RFC 3339 with a UTC offset, or local time of the location without one, in the years 2000 to 2099. A local time that daylight saving skips is the first moment after the gap; of one that comes twice it is the first. Now if absent. A `+` is written `%2B` in a URL.
+                 * @description The moment to look at: RFC 3339 with a UTC offset, or local time of the location without one, in the years 2000 to 2099. A local time that daylight saving time skips is the first moment after the gap; one that occurs twice is the first of the two. Now if absent. A `+` is written `%2B` in a URL.
                  * @example 2026-12-24T20:00
                  */
                 at?: components["parameters"]["AvailabilityMoment"];
