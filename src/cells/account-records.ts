@@ -1,6 +1,6 @@
 /*
  * What belongs to an account, as it moves to another cell. Not among it: the outbox, which is empty by then, and
- * revoked tokens, as no token of one cell is taken by another.
+ * revoked tokens, as a move ends all tokens.
  */
 import type pg from 'pg';
 
