@@ -23,7 +23,7 @@ import { trustMs } from '../accounts/find-caller.ts';
 import { beginEpoch, currentEpoch } from '../events/epoch.ts';
 import { relayBatch } from '../webhooks/delivery/relay.ts';
 import { belongsTo, clientsOf } from './account-records.ts';
-import { allowWrites, refuseDeliveries, refuseWrites, writersHaveEnded } from './closing.ts';
+import { allowWrites, refuseDeliveries, refuseWrites, removeFences, writersHaveEnded } from './closing.ts';
 import { copyAccount } from './copy-account.ts';
 import { requireFitting, requireUsable } from './requirements.ts';
 import type { Cell } from './sessions.ts';
@@ -96,6 +96,7 @@ export async function takeBack({ source, target, name }: MoveOptions): Promise<{
   await allowWrites(source.session, account_id);
   await source.session.query('delete from account_move where account_id = $1', [account_id]);
   await source.session.query('update endpoint_due set look_at = now() where account_id = $1', [account_id]);
+  await removeFences(source.session, account_id);
   return { account_id };
 }
 

@@ -89,22 +89,31 @@ export function unlimited(t: Test, { connection }: TestService) {
 }
 
 /** Begins to move an account, and gives the command. */
-export function move(t: Test, env: Record<string, string>, account = 'Acme'): Program {
-  const program = launch([process.execPath, 'scripts/admin.ts', 'move-account', '--account', account], env);
+export function move(t: Test, env: Record<string, string>, account = 'Acme', ...more: string[]): Program {
+  const command = [process.execPath, 'scripts/admin.ts', 'move-account', '--account', account, ...more];
+  const program = launch(command, env);
   t.teardown(() => program.stop('SIGKILL'));
   return program;
 }
 
-/** Keeps a command from copying into a table of its target until the work is done. */
+interface Lock {
+  /** Whose table is locked. */
+  target: TestService;
+  table: string;
+  mode?: 'access share' | 'share update exclusive' | 'access exclusive';
+  program: () => Program;
+}
+
+/** Locks a table, begins a command, and unlocks when the work is done, which begins once the command waits. */
 export async function whileItWaits(
   t: Test,
-  { target, table, program }: { target: TestService; table: string; program: () => Program },
+  { target, table, mode = 'access exclusive', program }: Lock,
   work: (program: Program) => Promise<unknown>,
 ): Promise<Program> {
   return unlimited(t, target)
     .transaction()
     .execute(async (transaction) => {
-      await sql`lock table ${sql.table(table)} in access exclusive mode`.execute(transaction);
+      await sql`lock table ${sql.table(table)} in ${sql.raw(mode)} mode`.execute(transaction);
       const begun = program();
       await eventually('it waits', async () => {
         const { rows } = await sql`select from pg_locks
