@@ -24,6 +24,7 @@ import { Group } from './group.ts';
 import {
   asTarget,
   backTo,
+  idsOfCell,
   markAsLeft,
   move,
   otherKey,
@@ -41,7 +42,6 @@ const [moveCommand = [], removeCommand = []] = typed.flatMap(({ line }) => {
   return command ? [command.split(' ')] : [];
 });
 const [addToMap = ''] = typed.flatMap(({ line }) => /^echo "(.+)" \| socat/.exec(line)?.[1] ?? []);
-const idsOfCell = 2 ** 43;
 
 t.test('a group moves while everybody works', { skip: notInstalled('haproxy') }, async (t) => {
   const { first, second, env } = await startTwoCells(t);

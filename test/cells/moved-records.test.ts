@@ -1,16 +1,19 @@
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import t from 'tap';
+import { migrate } from '../../src/db/migrate.ts';
 import { beginEpoch } from '../../src/events/epoch.ts';
 import { admin, done } from '../support/admin.ts';
 import { type Api, createApi } from '../support/api.ts';
 import { type Event, listAllEvents } from '../support/events.ts';
 import { eventually, settled } from '../support/eventually.ts';
+import { migrationsWith } from '../support/migrations.ts';
 import { environmentOf } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
 import type { TestService } from '../support/service.ts';
 import {
   backTo,
+  idsOfCell,
   markAsLeft,
   move,
   otherKey,
@@ -150,6 +153,21 @@ t.test('a copy that arrived in vain is never served, and can be removed', async 
   const inSecond = { ...environmentOf(second.connection), ENCRYPTION_KEY: otherKey.toString('base64') };
   t.match(await done(t, inSecond, 'remove-moved-account', '--account', 'Acme'), { removed: Number });
   t.same(await rowsOf(second, account_id), {});
+});
+
+t.test('tables that a later release adds give ids of their cell', async (t) => {
+  const { connection, database } = await startSecondCell(t);
+  const create = (name: string) => `create table ${name} (id bigint generated always as identity);`;
+  const directory = migrationsWith(t, {
+    '9001_one': create('one'),
+    '9002_other': `-- no transaction\n${create('other')}\n`,
+  });
+  await migrate(connection, { directory });
+  for (const table of ['one', 'other', 'one']) {
+    const inserted = sql<{ id: number }>`insert into ${sql.table(table)} default values returning id`;
+    const [row] = (await inserted.execute(database)).rows;
+    t.ok(row && row.id > 3 * idsOfCell && row.id < 4 * idsOfCell, `${table}: ${row?.id}`);
+  }
 });
 
 const once = { headers: { 'idempotency-key': 'once' } };

@@ -28,6 +28,8 @@ export const [markAsLeft = ''] = typed.flatMap(({ line }) => /^psql .* -c "(.+)"
 /** Of the second cell. */
 export const otherKey = Buffer.alloc(32, 'other');
 
+export const idsOfCell = 2 ** 43;
+
 const cellThree = emptyDatabase(t).then(async (connection) => {
   await migrate(connection);
   const database = openDatabase(connection, { max: 1 });
