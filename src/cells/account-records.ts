@@ -40,7 +40,7 @@ export const accountTables: readonly AccountTable[] = [
 /** Whose ids are looked up without their account, so that no two cells may give the same. */
 export const numbered = [
   ...['account', 'location', 'menu', 'category', 'item', 'modifier_group', 'modifier', 'modifier_group_use'],
-  ...['webhook', 'replay'],
+  ...['webhook', 'replay', 'delivery'],
 ];
 
 /** Divides what only grows, and would take long to copy while nobody can write: what is before, and the rest. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import t, { type Test } from 'tap';
 import type { Program } from '../../scripts/launch.ts';
-import { accountTables } from '../../src/cells/account-records.ts';
+import { accountTables, numbered } from '../../src/cells/account-records.ts';
 import { admin, done } from '../support/admin.ts';
 import { type Api, type ApiResponse, createApi } from '../support/api.ts';
 import { startCells } from '../support/cells.ts';
@@ -255,6 +255,13 @@ t.test('a move that cannot be is refused before anything has changed', async (t)
   );
   await refusal({}, /the target is of a newer release/);
   await sql`delete from kysely_migration where name = '9001_later'`.execute(second.database);
+  await sql`select setval('item_item_id_seq', ${3 * idsOfCell + 100})`.execute(first.database);
+  await startAcme(first);
+  await refusal({}, /the target gives ids that the account has, such as item 26388279066725/);
+  await sql`delete from item where item_id > ${3 * idsOfCell}`.execute(first.database);
+  for (const table of ['feed', 'event'])
+    await sql`select drop_partitions(${table}, now() + interval '1 day')`.execute(second.database);
+  await refusal({}, /the target keeps no events before .*EVENT_RETENTION_DAYS/);
   await second.client({ account: 'Acme' });
   await refusal({}, /the target has an account Acme of its own/);
   t.equal((await acme.put(path, { name: 'As before' })).status, 200);
@@ -282,6 +289,14 @@ t.test('a move takes every table that has an account', async (t) => {
   t.same(
     rows.map(({ name }) => name),
     [...accountTables.map(({ name }) => name), ...others].sort(),
+  );
+  const { rows: identities } = await sql<{ name: string }>`
+    select table_name as name from information_schema.columns
+    where table_schema = current_schema() and is_identity = 'YES' order by 1`.execute(database);
+  t.same(
+    identities.map(({ name }) => name),
+    [...numbered, 'outbox'].sort(),
+    'and looks at all that is numbered',
   );
 });
 
