@@ -66,7 +66,7 @@ export class Group {
         json: { name },
       });
       if (status === 200) this.acknowledged.push({ item_id, name, version: JSON.parse(text).data.version });
-      await pause(5);
+      await pause(20);
     }
   }
 
@@ -97,7 +97,7 @@ export class Group {
     const from = ownAddress();
     while (this.#isWorking) {
       await this.#call(from, `/menus/${this.#items[0]?.menu_id}`);
-      await pause(5);
+      await pause(20);
     }
   }
 

@@ -10,7 +10,7 @@ import { eventually } from '../support/eventually.ts';
 import { noPgBouncer, startPgBouncer } from '../support/pgbouncer.ts';
 import { environmentOf } from '../support/process.ts';
 import { notInstalled } from '../support/proxies.ts';
-import { type Receiver, startReceiver, type WebhookPayload } from '../support/receiver.ts';
+import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { makeItem, makeModifierGroup, makeTree } from '../support/records.ts';
 import {
   cloneDatabase,
@@ -36,6 +36,8 @@ import {
 } from './two-cells.ts';
 
 t.setTimeout(240_000);
+// Most of the time they wait for the second in which all processes hear of a move.
+t.jobs = 3;
 
 const [moveCommand = [], removeCommand = []] = typed.flatMap(({ line }) => {
   const [, command] = line.split(' admin -- ');
@@ -43,179 +45,195 @@ const [moveCommand = [], removeCommand = []] = typed.flatMap(({ line }) => {
 });
 const [addToMap = ''] = typed.flatMap(({ line }) => /^echo "(.+)" \| socat/.exec(line)?.[1] ?? []);
 
-t.test('a group moves while everybody works', { skip: notInstalled('haproxy') }, async (t) => {
-  const { first, second, env } = await startTwoCells(t);
-  const { proxy, tell } = await startCells(t, [first.url, second.url], second.api);
-  const acme = await first.client({ account: 'Acme' });
-  const receiver = await startReceiver(t);
-  // Not so often that it would be spared.
-  const hesitant = await startReceiver(t, ({ event }, nth) => (nth === 1 && isEven(event) ? 503 : 204));
-  t.equal((await acme.post('/webhooks', { url: hesitant.url })).status, 201);
-  const hook = await acme.post('/webhooks', { url: receiver.url });
-  t.equal(hook.status, 201);
-  const { location, menu, category, item } = await makeTree(acme);
-  await makeModifierGroup(acme, location.location_id);
-  const items = [item];
-  for (let n = 0; n < 7; n += 1) items.push(await makeItem(acme, category));
-  const keyed = { headers: { 'idempotency-key': 'once' } };
-  const before = await acme.post(`/menus/${menu.menu_id}/categories`, { name: 'Once' }, keyed);
-  const path = `/menus/${menu.menu_id}/items/${items[7].item_id}`;
-  const kept = await acme.get(path);
+t.test(
+  'a group moves while everybody works',
+  { skip: notInstalled('haproxy'), buffered: true },
+  async (t) => {
+    const { first, second, env } = await startTwoCells(t);
+    const { proxy, tell } = await startCells(t, [first.url, second.url], second.api);
+    const acme = await first.client({ account: 'Acme' });
+    const receiver = await startReceiver(t);
+    // Each of these keeps what follows of its record waiting.
+    const hesitant = await startReceiver(t, ({ id }, nth) => (nth === 1 && id.endsWith('0') ? 503 : 204));
+    t.equal((await acme.post('/webhooks', { url: hesitant.url })).status, 201);
+    const hook = await acme.post('/webhooks', { url: receiver.url });
+    t.equal(hook.status, 201);
+    const { location, menu, category, item } = await makeTree(acme);
+    await makeModifierGroup(acme, location.location_id);
+    const items = [item];
+    for (let n = 0; n < 7; n += 1) items.push(await makeItem(acme, category));
+    const keyed = { headers: { 'idempotency-key': 'once' } };
+    const before = await acme.post(`/menus/${menu.menu_id}/categories`, { name: 'Once' }, keyed);
+    const path = `/menus/${menu.menu_id}/items/${items[7].item_id}`;
+    const kept = await acme.get(path);
 
-  // As after some hours: this part of the log is copied first.
-  await eventually('a delivery has ended', async () => {
-    const { rows } = await sql`update delivery_log set ended_at = ended_at - interval '20 minutes'
+    // As after some hours: this part of the log is copied first.
+    await eventually('a delivery has ended', async () => {
+      const { rows } = await sql`update delivery_log set ended_at = ended_at - interval '20 minutes'
       where webhook_id = ${hook.body.data.webhook_id} returning 1`.execute(first.database);
-    return rows.length > 0;
-  });
+      return rows.length > 0;
+    });
 
-  const moving = new Group(proxy, acme.credentials, items.slice(0, 7));
-  const stays = new Group(proxy, first.api.credentials, await itemsOf(first));
-  const isThere = new Group(proxy, second.api.credentials, await itemsOf(second));
-  for (const group of [moving, stays, isThere]) group.start();
-  await eventually('everybody writes', async () =>
-    [moving, stays, isThere].every(({ acknowledged }) => acknowledged.length > 20),
-  );
-  const moved = await admin(t, env, ...moveCommand);
-  t.equal(moved.ended, 0, moved.stderr);
-  const { account_id, clients, closed_ms } = JSON.parse(moved.stdout);
-  t.equal(account_id, acme.credentials.account_id);
-  t.same(clients, [acme.credentials.client_id]);
-  t.comment(`closed for ${closed_ms} ms`);
-  const here = moving.acknowledged.length;
-  for (const clientId of clients) await tell(addToMap.replace('client_…', clientId));
-  await eventually('it goes on there', async () => moving.acknowledged.length > here + 50);
-  for (const group of [stays, isThere]) {
-    await group.stop();
-    t.same([...group.statuses.keys()].sort(), [200, 201], 'others notice nothing');
-  }
-  await moving.stop();
-  t.same([...moving.statuses.keys()].sort(), [200, 201, 401, 503]);
-
-  const after = createApi(second.url, acme.credentials);
-  const receivers = [receiver, hesitant];
-  await verify(t, { group: moving, after, second, receivers, secret: hook.body.data.secret });
-
-  await t.test('nothing is made anew', async (t) => {
-    const log = await after.get(`/webhooks/${hook.body.data.webhook_id}/deliveries?limit=100`);
-    t.ok(log.body.data.length > 0, 'the log of deliveries is there');
-    t.equal((await after.get(path)).headers['etag'], kept.headers['etag']);
-    t.equal((await after.get(path)).text, kept.text);
-    const repeated = await after.post(`/menus/${menu.menu_id}/categories`, { name: 'Once' }, keyed);
-    t.equal(repeated.text, before.text, 'a call with a key that was answered before is answered again');
-    const created = await makeItem(after, category);
-    t.ok(created.item_id > 3 * idsOfCell && created.item_id < 4 * idsOfCell, 'new ids are of the new cell');
-    t.equal((await second.api.get(path)).status, 403, 'and nobody else sees it');
-  });
-
-  await t.test('the cell that it has left refuses it, then removes it', async (t) => {
-    t.equal((await first.api.get(path)).status, 403);
-    t.equal((await acme.get(path)).status, 503);
-    t.equal((await acme.put(path, { name: 'Late' })).status, 503);
-    t.match(await done(t, env, ...removeCommand), { removed: Number });
-    t.same(await rowsOf(first, account_id), {}, 'no table has a row of it');
-    await eventually('it is forgotten', async () => (await acme.get(path)).status === 401);
-    t.equal((await first.api.get(path)).status, 404);
-    const { rows } = await sql`select from pg_trigger where tgname like 'account%moves%'`.execute(
-      first.database,
+    const moving = new Group(proxy, acme.credentials, items.slice(0, 7));
+    const stays = new Group(proxy, first.api.credentials, await itemsOf(first));
+    const isThere = new Group(proxy, second.api.credentials, await itemsOf(second));
+    for (const group of [moving, stays, isThere]) group.start();
+    await eventually('everybody writes', async () =>
+      [moving, stays, isThere].every(({ acknowledged }) => acknowledged.length > 20),
     );
-    t.same(rows, []);
-  });
-
-  await t.test('it moves back', async (t) => {
-    const moved = await admin(t, backTo({ first, second }), 'move-account', '--account', 'Acme');
+    const moved = await admin(t, env, ...moveCommand);
     t.equal(moved.ended, 0, moved.stderr);
-    const again = createApi(first.url, acme.credentials);
-    t.equal((await again.get(path)).text, kept.text);
-    t.equal((await again.put(path, { name: 'Back' })).status, 200);
-    t.equal((await acme.get(path)).status, 401, 'no token from before a move is taken');
-  });
-});
+    const { account_id, clients, closed_ms } = JSON.parse(moved.stdout);
+    t.equal(account_id, acme.credentials.account_id);
+    t.same(clients, [acme.credentials.client_id]);
+    t.comment(`closed for ${closed_ms} ms`);
+    const here = moving.acknowledged.length;
+    for (const clientId of clients) await tell(addToMap.replace('client_…', clientId));
+    await eventually('it goes on there', async () => moving.acknowledged.length > here + 50);
+    for (const group of [stays, isThere]) {
+      await group.stop();
+      t.same([...group.statuses.keys()].sort(), [200, 201], 'others notice nothing');
+    }
+    await moving.stop();
+    t.same([...moving.statuses.keys()].sort(), [200, 201, 401, 503]);
 
-t.test('a move that is killed leaves one cell that takes writes, and the next run goes on', async (t) => {
-  const { first, second, env } = await startTwoCells(t);
-  const { acme, path } = await startAcme(first);
-  const there = () => createApi(second.url, acme.credentials);
-  let version = 1;
-  for (const line of ['waiting for', 'history', 'refusing', 'the rest', 'copied']) {
-    await killedAt(move(t, env), line);
-    const statuses = [
-      (await acme.put(path, { name: `Here ${line}` })).status,
-      await statusOf(() => there().put(path, { name: `There ${line}` })),
-    ];
-    const taken = statuses.filter((one) => one === 200).length;
-    t.ok(taken <= 1, `killed when it says "${line}": ${statuses}`);
-    version += taken;
-  }
-  const moved = await admin(t, env, 'move-account', '--account', 'Acme');
-  t.equal(moved.ended, 0, moved.stderr);
-  const found = await there().get(path);
-  t.equal(found.status, 200);
-  t.equal(found.body.data.version, version, 'what was acknowledged is there');
-  t.equal((await acme.put(path, { name: 'Again' })).status, 503);
-});
+    const after = createApi(second.url, acme.credentials);
+    const receivers = [receiver, hesitant];
+    await verify(t, { group: moving, after, second, receivers, secret: hook.body.data.secret });
 
-t.test('a move that was interrupted can be taken back until the other cell has the account', async (t) => {
-  const { first, second, env } = await startTwoCells(t);
-  const { acme, path } = await startAcme(first);
-  const { account_id } = acme.credentials;
-  const last = { target: second, table: 'idempotency_key', program: () => move(t, env) };
-  await whileItWaits(t, last, async (program) => {
-    t.equal((await acme.put(path, { name: 'No' })).status, 503);
-    t.equal((await acme.put(path, { name: 'No' })).headers['retry-after'], '1');
-    t.equal((await acme.get(path)).status, 200, 'it is read as before');
-    await program.stop('SIGKILL');
-  });
-  // A dump has read the table, which the command has to get past in the end.
-  const dump = await whileItWaits(
-    t,
-    { target: first, table: 'outbox', mode: 'access share', program: () => move(t, env, 'Acme', '--back') },
-    async () => {
-      await eventually(
-        'writes are taken',
-        async () => (await acme.put(path, { name: 'Yes' })).status === 200,
+    await t.test('nothing is made anew', async (t) => {
+      const log = await after.get(`/webhooks/${hook.body.data.webhook_id}/deliveries?limit=100`);
+      t.ok(log.body.data.length > 0, 'the log of deliveries is there');
+      t.equal((await after.get(path)).headers['etag'], kept.headers['etag']);
+      t.equal((await after.get(path)).text, kept.text);
+      const repeated = await after.post(`/menus/${menu.menu_id}/categories`, { name: 'Once' }, keyed);
+      t.equal(repeated.text, before.text, 'a call with a key that was answered before is answered again');
+      const created = await makeItem(after, category);
+      t.ok(created.item_id > 3 * idsOfCell && created.item_id < 4 * idsOfCell, 'new ids are of the new cell');
+      t.equal((await second.api.get(path)).status, 403, 'and nobody else sees it');
+    });
+
+    await t.test('the cell that it has left refuses it, then removes it', async (t) => {
+      t.equal((await first.api.get(path)).status, 403);
+      t.equal((await acme.get(path)).status, 503);
+      t.equal((await acme.put(path, { name: 'Late' })).status, 503);
+      t.match(await done(t, env, ...removeCommand), { removed: Number });
+      t.same(await rowsOf(first, account_id), {}, 'no table has a row of it');
+      await eventually('it is forgotten', async () => (await acme.get(path)).status === 401);
+      t.equal((await first.api.get(path)).status, 404);
+      const { rows } = await sql`select from pg_trigger where tgname like 'account%moves%'`.execute(
+        first.database,
       );
-    },
-  );
-  t.match(await dump.outcome, { ended: 0, stdout: JSON.stringify({ account_id }) });
-  t.same(await rowsOf(second, account_id), {});
+      t.same(rows, []);
+    });
 
-  t.equal((await admin(t, env, 'move-account', '--account', 'Acme')).ended, 0);
-  const late = await admin(t, env, 'move-account', '--account', 'Acme', '--back');
-  t.match(late, { ended: 1, stderr: /in the other cell already/ });
-});
+    await t.test('it moves back', async (t) => {
+      const moved = await admin(t, backTo({ first, second }), 'move-account', '--account', 'Acme');
+      t.equal(moved.ended, 0, moved.stderr);
+      const again = createApi(first.url, acme.credentials);
+      t.equal((await again.get(path)).text, kept.text);
+      t.equal((await again.put(path, { name: 'Back' })).status, 200);
+      t.equal((await acme.get(path)).status, 401, 'no token from before a move is taken');
+    });
+  },
+);
 
-t.test('a write that is under way when its account is closed is either there or refused', async (t) => {
-  const { first, second, env } = await startTwoCells(t);
-  const { acme, path } = await startAcme(first);
-  const item = (await acme.get(path)).body.data;
-  const { path: other } = await startAcme(first, 'Other');
-  const beside = await first.client({ account: 'Other' });
-  const history = { target: second, table: 'delivery_log', program: () => move(t, env) };
-  let written: Promise<ApiResponse[]> | undefined;
-  await whileItWaits(t, history, async (program) => {
-    const isHeld = Promise.withResolvers<void>();
-    written = whileLocked(
-      first.database,
-      ['item', item.item_id],
-      [() => acme.put(path, { name: 'Under way' })],
+t.test(
+  'a move that is killed leaves one cell that takes writes, and the next run goes on',
+  { buffered: true },
+  async (t) => {
+    const { first, second, env } = await startTwoCells(t);
+    const { acme, path } = await startAcme(first);
+    const there = () => createApi(second.url, acme.credentials);
+    let version = 1;
+    for (const line of ['waiting for', 'history', 'refusing', 'the rest', 'copied']) {
+      await killedAt(move(t, env), line);
+      const statuses = [
+        (await acme.put(path, { name: `Here ${line}` })).status,
+        await statusOf(() => there().put(path, { name: `There ${line}` })),
+      ];
+      const taken = statuses.filter((one) => one === 200).length;
+      t.ok(taken <= 1, `killed when it says "${line}": ${statuses}`);
+      version += taken;
+    }
+    const moved = await admin(t, env, 'move-account', '--account', 'Acme');
+    t.equal(moved.ended, 0, moved.stderr);
+    const found = await there().get(path);
+    t.equal(found.status, 200);
+    t.equal(found.body.data.version, version, 'what was acknowledged is there');
+    t.equal((await acme.put(path, { name: 'Again' })).status, 503);
+  },
+);
+
+t.test(
+  'a move that was interrupted can be taken back until the other cell has the account',
+  { buffered: true },
+  async (t) => {
+    const { first, second, env } = await startTwoCells(t);
+    const { acme, path } = await startAcme(first);
+    const { account_id } = acme.credentials;
+    const last = { target: second, table: 'idempotency_key', program: () => move(t, env) };
+    await whileItWaits(t, last, async (program) => {
+      t.equal((await acme.put(path, { name: 'No' })).status, 503);
+      t.equal((await acme.put(path, { name: 'No' })).headers['retry-after'], '1');
+      t.equal((await acme.get(path)).status, 200, 'it is read as before');
+      await program.stop('SIGKILL');
+    });
+    // A dump has read the table, which the command has to get past in the end.
+    const dump = await whileItWaits(
+      t,
+      { target: first, table: 'outbox', mode: 'access share', program: () => move(t, env, 'Acme', '--back') },
       async () => {
-        isHeld.resolve();
-        await eventually('it closes the account', async () => program.printed.stderr.includes('refusing'));
-        // It waits for the write above, and lets others pass.
-        for (let n = 0; n < 5; n += 1) t.equal((await beside.put(other, { name: `${n}` })).status, 200);
-        t.notMatch(program.printed.stderr, /the rest/);
+        await eventually(
+          'writes are taken',
+          async () => (await acme.put(path, { name: 'Yes' })).status === 200,
+        );
       },
     );
-    await isHeld.promise;
-  }).then((program) => program.outcome);
-  const [response] = (await written) ?? [];
-  t.equal(response?.status, 200);
-  const found = await createApi(second.url, acme.credentials).get(path);
-  t.equal(found.text, response?.text);
-});
+    t.match(await dump.outcome, { ended: 0, stdout: JSON.stringify({ account_id }) });
+    t.same(await rowsOf(second, account_id), {});
 
-t.test('what holds a table for long keeps nobody from writing', async (t) => {
+    t.equal((await admin(t, env, 'move-account', '--account', 'Acme')).ended, 0);
+    const late = await admin(t, env, 'move-account', '--account', 'Acme', '--back');
+    t.match(late, { ended: 1, stderr: /in the other cell already/ });
+  },
+);
+
+t.test(
+  'a write that is under way when its account is closed is either there or refused',
+  { buffered: true },
+  async (t) => {
+    const { first, second, env } = await startTwoCells(t);
+    const { acme, path } = await startAcme(first);
+    const item = (await acme.get(path)).body.data;
+    const { path: other } = await startAcme(first, 'Other');
+    const beside = await first.client({ account: 'Other' });
+    const history = { target: second, table: 'delivery_log', program: () => move(t, env) };
+    let written: Promise<ApiResponse[]> | undefined;
+    await whileItWaits(t, history, async (program) => {
+      const isHeld = Promise.withResolvers<void>();
+      written = whileLocked(
+        first.database,
+        ['item', item.item_id],
+        [() => acme.put(path, { name: 'Under way' })],
+        async () => {
+          isHeld.resolve();
+          await eventually('it closes the account', async () => program.printed.stderr.includes('refusing'));
+          // It waits for the write above, and lets others pass.
+          for (let n = 0; n < 5; n += 1) t.equal((await beside.put(other, { name: `${n}` })).status, 200);
+          t.notMatch(program.printed.stderr, /the rest/);
+        },
+      );
+      await isHeld.promise;
+    }).then((program) => program.outcome);
+    const [response] = (await written) ?? [];
+    t.equal(response?.status, 200);
+    const found = await createApi(second.url, acme.credentials).get(path);
+    t.equal(found.text, response?.text);
+  },
+);
+
+t.test('what holds a table for long keeps nobody from writing', { buffered: true }, async (t) => {
   const { first, env } = await startTwoCells(t);
   const { acme, path } = await startAcme(first);
   const vacuum = { target: first, table: 'idempotency_key', mode: 'share update exclusive' } as const;
@@ -226,7 +244,7 @@ t.test('what holds a table for long keeps nobody from writing', async (t) => {
   t.match(await program.outcome, { ended: 0 });
 });
 
-t.test('a move that cannot be is refused before anything has changed', async (t) => {
+t.test('a move that cannot be is refused before anything has changed', { buffered: true }, async (t) => {
   const { first, second, env } = await startTwoCells(t);
   const { acme, path } = await startAcme(first);
   const refusal = async (changed: Record<string, string>, stderr: RegExp, account = 'Acme') => {
@@ -268,18 +286,22 @@ t.test('a move that cannot be is refused before anything has changed', async (t)
   t.same(await sql`select * from account_move`.execute(first.database).then(({ rows }) => rows), []);
 });
 
-t.test('a cell that was restored from before the move leaves the group alone', async (t) => {
-  const { first, env } = await startTwoCells(t);
-  const { acme, path } = await startAcme(first);
-  const hook = await acme.post('/webhooks', { url: (await startReceiver(t)).url });
-  t.equal(hook.status, 201);
-  await sql.raw(markAsLeft).execute(first.database);
-  await eventually('it is refused', async () => (await acme.get(path)).status === 503);
-  t.match(await done(t, env, ...removeCommand), { removed: Number });
-  t.same(await rowsOf(first, acme.credentials.account_id), {});
-});
+t.test(
+  'a cell that was restored from before the move leaves the group alone',
+  { buffered: true },
+  async (t) => {
+    const { first, env } = await startTwoCells(t);
+    const { acme, path } = await startAcme(first);
+    const hook = await acme.post('/webhooks', { url: (await startReceiver(t)).url });
+    t.equal(hook.status, 201);
+    await sql.raw(markAsLeft).execute(first.database);
+    await eventually('it is refused', async () => (await acme.get(path)).status === 503);
+    t.match(await done(t, env, ...removeCommand), { removed: Number });
+    t.same(await rowsOf(first, acme.credentials.account_id), {});
+  },
+);
 
-t.test('a move takes every table that has an account', async (t) => {
+t.test('a move takes every table that has an account', { buffered: true }, async (t) => {
   const { database } = await startTestService(t);
   const { rows } = await sql<{ name: string }>`
     select table_name as name from information_schema.columns
@@ -305,13 +327,12 @@ async function itemsOf({ api }: TestService) {
   return [await makeItem(api, category), await makeItem(api, { ...category, menu_id: menu.menu_id })];
 }
 
+/** Unless it comes to its end before. */
 async function killedAt(program: Program, line: string): Promise<void> {
-  await eventually(`it says ${line}`, async () => program.printed.stderr.includes(line));
+  let isOver = false;
+  program.outcome.then(() => (isOver = true));
+  await eventually(`it says ${line}`, async () => isOver || program.printed.stderr.includes(line));
   await program.stop('SIGKILL');
-}
-
-function isEven({ id }: WebhookPayload): boolean {
-  return Number.parseInt(id.slice(-1), 16) % 2 === 0;
 }
 
 async function statusOf(call: () => Promise<{ status: number }>): Promise<number> {

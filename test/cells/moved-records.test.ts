@@ -27,87 +27,98 @@ import {
 } from './two-cells.ts';
 
 t.setTimeout(240_000);
+t.jobs = 3;
 
-t.test('readers of the feed miss nothing, whatever epochs the cells have begun', async (t) => {
-  const { first, second, env } = await startTwoCells(t);
-  const { acme, path } = await startAcme(first);
-  await listed(first);
-  const { resume_cursor } = (await acme.get('/events?limit=200')).body;
-  const since = `cursor=${resume_cursor}`;
-  await beginEpoch(second.database);
-  await first.worker?.stop();
-  for (const name of ['One', 'Two']) t.equal((await acme.put(path, { name })).status, 200);
-  // It found both in the outbox, and the command lists them.
-  await beginEpoch(first.database);
-  t.equal((await admin(t, env, 'move-account', '--account', 'Acme')).ended, 0);
+t.test(
+  'readers of the feed miss nothing, whatever epochs the cells have begun',
+  { buffered: true },
+  async (t) => {
+    const { first, second, env } = await startTwoCells(t);
+    const { acme, path } = await startAcme(first);
+    await listed(first);
+    const { resume_cursor } = (await acme.get('/events?limit=200')).body;
+    const since = `cursor=${resume_cursor}`;
+    await beginEpoch(second.database);
+    await first.worker?.stop();
+    for (const name of ['One', 'Two']) t.equal((await acme.put(path, { name })).status, 200);
+    // It found both in the outbox, and the command lists them.
+    await beginEpoch(first.database);
+    t.equal((await admin(t, env, 'move-account', '--account', 'Acme')).ended, 0);
 
-  const there = createApi(second.url, acme.credentials);
-  const [one, two] = await read(there, since);
-  t.match([one, two], [{ data: { name: 'One' } }, { data: { name: 'Two' } }]);
-  const again = await namesOf(there, `after_event_id=${two?.['id']}`);
-  t.same(again, ['One', 'Two'], 'who has seen one event of them may not have seen the other');
-  t.equal((await there.put(path, { name: 'Three' })).status, 200);
-  await listed(second);
-  for (const filter of ['', '&type=item.updated', `&menu_id=${path.split('/')[2]}`])
-    t.same(await namesOf(there, since + filter), ['One', 'Two', 'Three']);
+    const there = createApi(second.url, acme.credentials);
+    const [one, two] = await read(there, since);
+    t.match([one, two], [{ data: { name: 'One' } }, { data: { name: 'Two' } }]);
+    const again = await namesOf(there, `after_event_id=${two?.['id']}`);
+    t.same(again, ['One', 'Two'], 'who has seen one event of them may not have seen the other');
+    t.equal((await there.put(path, { name: 'Three' })).status, 200);
+    await listed(second);
+    for (const filter of ['', '&type=item.updated', `&menu_id=${path.split('/')[2]}`])
+      t.same(await namesOf(there, since + filter), ['One', 'Two', 'Three']);
 
-  await beginEpoch(second.database);
-  t.equal((await there.put(path, { name: 'Four' })).status, 200);
-  await done(t, env, 'remove-moved-account', '--account', 'Acme');
-  t.equal((await admin(t, backTo({ first, second }), 'move-account', '--account', 'Acme')).ended, 0);
-  const here = createApi(first.url, acme.credentials);
-  t.equal((await here.put(path, { name: 'Five' })).status, 200);
-  await listAllEvents(first.database);
-  t.same(await namesOf(here, since), ['One', 'Two', 'Three', 'Four', 'Five']);
-});
+    await beginEpoch(second.database);
+    t.equal((await there.put(path, { name: 'Four' })).status, 200);
+    await done(t, env, 'remove-moved-account', '--account', 'Acme');
+    t.equal((await admin(t, backTo({ first, second }), 'move-account', '--account', 'Acme')).ended, 0);
+    const here = createApi(first.url, acme.credentials);
+    t.equal((await here.put(path, { name: 'Five' })).status, 200);
+    await listAllEvents(first.database);
+    t.same(await namesOf(here, since), ['One', 'Two', 'Three', 'Four', 'Five']);
+  },
+);
 
-t.test('what a client and its webhooks were in the middle of goes on in the other cell', async (t) => {
-  const { first, second, env } = await startTwoCells(t);
-  const account = `L'Été "寿司" %s`;
-  const { acme, path } = await startAcme(first, account);
-  await listed(first);
-  await first.worker?.stop();
-  const receivers = [await startReceiver(t), await startReceiver(t)] as const;
-  const [, paused] = await Promise.all(
-    receivers.map(async ({ url }) => (await acme.post('/webhooks', { url })).body.data),
-  );
-  const hook = `/webhooks/${paused.webhook_id}`;
-  t.equal((await acme.put(hook, { enabled: false })).status, 200);
-  const rotated = await acme.post(`${hook}/rotate-secret`, {}, once);
-  const refused = await acme.post('/webhooks', { url: 'http://10.0.0.1/' }, once);
-  t.same([rotated.status, refused.status], [200, 422]);
-  t.equal((await acme.put(path, { name: 'Waits' })).status, 200);
-  const replay = await acme.post(`${hook}/replay`, { since: new Date(Date.now() - 3_600_000).toISOString() });
-  t.equal(replay.status, 202);
-  const { client_id } = acme.credentials;
-  await done(t, environmentOf(first.connection), 'rotate-client-secret', client_id, '--overlap', '1h');
+t.test(
+  'what a client and its webhooks were in the middle of goes on in the other cell',
+  { buffered: true },
+  async (t) => {
+    const { first, second, env } = await startTwoCells(t);
+    const account = `L'Été "寿司" %s`;
+    const { acme, path } = await startAcme(first, account);
+    await listed(first);
+    await first.worker?.stop();
+    const receivers = [await startReceiver(t), await startReceiver(t)] as const;
+    const [, paused] = await Promise.all(
+      receivers.map(async ({ url }) => (await acme.post('/webhooks', { url })).body.data),
+    );
+    const hook = `/webhooks/${paused.webhook_id}`;
+    t.equal((await acme.put(hook, { enabled: false })).status, 200);
+    const rotated = await acme.post(`${hook}/rotate-secret`, {}, once);
+    const refused = await acme.post('/webhooks', { url: 'http://10.0.0.1/' }, once);
+    t.same([rotated.status, refused.status], [200, 422]);
+    t.equal((await acme.put(path, { name: 'Waits' })).status, 200);
+    const replay = await acme.post(`${hook}/replay`, {
+      since: new Date(Date.now() - 3_600_000).toISOString(),
+    });
+    t.equal(replay.status, 202);
+    const { client_id } = acme.credentials;
+    await done(t, environmentOf(first.connection), 'rotate-client-secret', client_id, '--overlap', '1h');
 
-  // Two at once: the second waits for the first, and finds that all is done.
-  const moved = await Promise.all([1, 2].map(() => admin(t, env, 'move-account', '--account', account)));
-  t.same(
-    moved.map(({ ended }) => ended),
-    [0, 0],
-    moved.map(({ stderr }) => stderr).join(''),
-  );
-  const metrics = await (await fetch(`${first.url}/metrics`)).text();
-  t.match(metrics, /^menus_webhook_backlog\{state="pending"\} 0$/m, 'nothing waits where it has left');
-  t.match(metrics, /^menus_webhook_oldest_undelivered_seconds 0$/m);
+    // Two at once: the second waits for the first, and finds that all is done.
+    const moved = await Promise.all([1, 2].map(() => admin(t, env, 'move-account', '--account', account)));
+    t.same(
+      moved.map(({ ended }) => ended),
+      [0, 0],
+      moved.map(({ stderr }) => stderr).join(''),
+    );
+    const metrics = await (await fetch(`${first.url}/metrics`)).text();
+    t.match(metrics, /^menus_webhook_backlog\{state="pending"\} 0$/m, 'nothing waits where it has left');
+    t.match(metrics, /^menus_webhook_oldest_undelivered_seconds 0$/m);
 
-  const there = createApi(second.url, acme.credentials);
-  t.equal((await there.post(`${hook}/rotate-secret`, {}, once)).text, rotated.text);
-  t.equal((await there.post('/webhooks', { url: 'http://10.0.0.1/' }, once)).status, 422);
-  await receivers[0].until(1, ({ event }) => (event.data as { name?: string }).name === 'Waits');
-  t.same(receivers[1].deliveries, []);
-  t.equal((await there.put(hook, { enabled: true })).status, 200);
-  await settled(second.database);
-  const deliveries = receivers[1].deliveries;
-  const known = await read(there, 'limit=200');
-  t.same(new Set(deliveries.map(({ id }) => id)), new Set(known.map(({ id }) => id)), 'all was replayed');
-  for (const secret of [paused.secret, rotated.body.data.secret])
-    for (const { body, headers } of deliveries) t.ok(new Webhook(secret).verify(body, headers));
-});
+    const there = createApi(second.url, acme.credentials);
+    t.equal((await there.post(`${hook}/rotate-secret`, {}, once)).text, rotated.text);
+    t.equal((await there.post('/webhooks', { url: 'http://10.0.0.1/' }, once)).status, 422);
+    await receivers[0].until(1, ({ event }) => (event.data as { name?: string }).name === 'Waits');
+    t.same(receivers[1].deliveries, []);
+    t.equal((await there.put(hook, { enabled: true })).status, 200);
+    await settled(second.database);
+    const deliveries = receivers[1].deliveries;
+    const known = await read(there, 'limit=200');
+    t.same(new Set(deliveries.map(({ id }) => id)), new Set(known.map(({ id }) => id)), 'all was replayed');
+    for (const secret of [paused.secret, rotated.body.data.secret])
+      for (const { body, headers } of deliveries) t.ok(new Webhook(secret).verify(body, headers));
+  },
+);
 
-t.test('a copy that arrived in vain is never served, and can be removed', async (t) => {
+t.test('a copy that arrived in vain is never served, and can be removed', { buffered: true }, async (t) => {
   const { first, second, env } = await startTwoCells(t);
   const third = await startSecondCell(t);
   const { acme, path } = await startAcme(first);
