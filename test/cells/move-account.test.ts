@@ -3,6 +3,8 @@ import { Webhook } from 'standardwebhooks';
 import t, { type Test } from 'tap';
 import type { Program } from '../../scripts/launch.ts';
 import { accountTables, numbered } from '../../src/cells/account-records.ts';
+import { blocksRunBy } from '../docs/blocks.ts';
+import { commandsOf } from '../docs/terminal.ts';
 import { admin, done } from '../support/admin.ts';
 import { type Api, type ApiResponse, createApi } from '../support/api.ts';
 import { startCells } from '../support/cells.ts';
@@ -31,7 +33,6 @@ import {
   rowsOf,
   startAcme,
   startTwoCells,
-  typed,
   whileItWaits,
 } from './two-cells.ts';
 
@@ -39,6 +40,7 @@ t.setTimeout(240_000);
 // Most of the time they wait for the second in which all processes hear of a move.
 t.jobs = 3;
 
+const typed = blocksRunBy(import.meta.url).flatMap(commandsOf);
 const [moveCommand = [], removeCommand = []] = typed.flatMap(({ line }) => {
   const [, command] = line.split(' admin -- ');
   return command ? [command.split(' ')] : [];

@@ -1,11 +1,10 @@
 import { sql } from 'kysely';
-import t, { type Test } from 'tap';
+import type { Test } from 'tap';
 import { launch, type Program } from '../../scripts/launch.ts';
 import { chooseCell } from '../../src/db/cell.ts';
 import { openDatabase } from '../../src/db/database.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import { blocksRunBy } from '../docs/blocks.ts';
-import { commandsOf } from '../docs/terminal.ts';
+import { blocksOf } from '../docs/blocks.ts';
 import { eventually } from '../support/eventually.ts';
 import { environmentOf } from '../support/process.ts';
 import { makeTree } from '../support/records.ts';
@@ -17,20 +16,18 @@ import {
   type TestService,
 } from '../support/service.ts';
 
-/** What docs/operations.md shows, as it is typed. */
-export const typed = blocksRunBy(String(new URL('move-account.test.ts', import.meta.url))).flatMap(
-  commandsOf,
+/** What docs/operations.md shows for a cell that has what is left of an account. */
+export const [markAsLeft = ''] = blocksOf('docs/operations.md').flatMap(
+  ({ text }) => /^psql .* -c "(insert into account_move .+)"$/.exec(text)?.[1] ?? [],
 );
-
-/** SQL for a cell that has what is left of an account. */
-export const [markAsLeft = ''] = typed.flatMap(({ line }) => /^psql .* -c "(.+)"$/.exec(line)?.[1] ?? []);
 
 /** Of the second cell. */
 export const otherKey = Buffer.alloc(32, 'other');
 
 export const idsOfCell = 2 ** 43;
 
-const cellThree = emptyDatabase(t).then(async (connection) => {
+// For all files that this process runs; it goes with its server.
+const cellThree = emptyDatabase({ teardown: () => {} }).then(async (connection) => {
   await migrate(connection);
   const database = openDatabase(connection, { max: 1 });
   await chooseCell(database, 3);
