@@ -3,11 +3,11 @@ import { ambiguousRequest } from './errors.ts';
 
 /*
  * Node's parser refuses most requests that two readers could take for different ones: ambiguous lengths, folded
- * headers, bare line feeds. What follows is what it lets through. A proxy in front of the service may decide by the
- * one reading, and the service by the other.
+ * headers, bare line feeds. The checks below cover what it lets through. A proxy in front of the service might act on
+ * one reading, and the service on the other.
  */
 
-// Of several, Node takes the first or joins them, and a proxy may take the last.
+// If there are several, Node takes the first or joins them, and a proxy may take the last.
 const singular = new Map(
   ['host', 'authorization', 'content-type', 'idempotency-key'].map((name, place) => [name, 1 << place]),
 );
@@ -26,7 +26,7 @@ export function requireUnambiguous({ rawHeaders, headers, httpVersion, url = '' 
   if (headers.host === undefined && httpVersion === '1.1')
     throw ambiguousRequest('HTTP/1.1 requires the Host header.');
   if (!hostForm.test(headers.host ?? '')) throw ambiguousRequest('The header Host is not valid.');
-  // RFC 9112, section 6.1: other codings are not understood here, and in HTTP/1.0 the framing is faulty.
+  // RFC 9112, section 6.1: other codings are not supported here, and in HTTP/1.0 the framing cannot be trusted.
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion === '1.0'))
     throw ambiguousRequest('Transfer-Encoding can only be chunked, in HTTP/1.1.');

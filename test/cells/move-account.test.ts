@@ -103,7 +103,7 @@ t.test(
     const receivers = [receiver, hesitant];
     await verify(t, { group: moving, after, second, receivers, secret: hook.body.data.secret });
 
-    await t.test('nothing is made anew', async (t) => {
+    await t.test('nothing is created anew', async (t) => {
       const log = await after.get(`/webhooks/${hook.body.data.webhook_id}/deliveries?limit=100`);
       t.ok(log.body.data.length > 0, 'the log of deliveries is there');
       t.equal((await after.get(path)).headers['etag'], kept.headers['etag']);
@@ -168,7 +168,7 @@ t.test(
 );
 
 t.test(
-  'a move that was interrupted can be taken back until the other cell has the account',
+  'a move that was interrupted can be undone until the other cell has the account',
   { buffered: true },
   async (t) => {
     const { first, second, env } = await startTwoCells(t);
@@ -202,7 +202,7 @@ t.test(
 );
 
 t.test(
-  'a write that is under way when its account is closed is either there or refused',
+  'a write in progress when its account is closed either takes effect or is refused',
   { buffered: true },
   async (t) => {
     const { first, second, env } = await startTwoCells(t);
@@ -246,7 +246,7 @@ t.test('what holds a table for long keeps nobody from writing', { buffered: true
   t.match(await program.outcome, { ended: 0 });
 });
 
-t.test('a move that cannot be is refused before anything has changed', { buffered: true }, async (t) => {
+t.test('an impossible move is refused before anything has changed', { buffered: true }, async (t) => {
   const { first, second, env } = await startTwoCells(t);
   const { acme, path } = await startAcme(first);
   const refusal = async (changed: Record<string, string>, stderr: RegExp, account = 'Acme') => {
@@ -303,7 +303,7 @@ t.test(
   },
 );
 
-t.test('a move takes every table that has an account', { buffered: true }, async (t) => {
+t.test('a move includes every table that has an account', { buffered: true }, async (t) => {
   const { database } = await startTestService(t);
   const { rows } = await sql<{ name: string }>`
     select table_name as name from information_schema.columns

@@ -82,7 +82,7 @@ t.test('calls of one client that wait for a lock occupy half of the connections'
   for (const { status } of [...begun, ...(await Promise.all(queued))]) t.equal(status, 201, 'in the end');
 });
 
-t.test('a call that gets no connection of its client is told to come again', async (t) => {
+t.test('a call that gets no connection of its client is told to retry later', async (t) => {
   const { menu } = await makeTree(loud);
   const create = () => loud.post(`/menus/${menu.menu_id}/categories`, { name: 'Waits for its menu' });
   const half = Array.from({ length: defaultPoolSize / 2 }, () => create);
