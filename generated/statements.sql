@@ -21659,6 +21659,14 @@ with
           client.client_id = "webhook"."client_id"
           and client.account_id = "webhook"."account_id"
       ) is null
+      and not exists (
+        select
+        from
+          account_move
+        where
+          account_move.account_id = "webhook"."account_id"
+          and state <> 'leaving'
+      )
   ),
   oldest as (
     (
@@ -21736,6 +21744,14 @@ with
             client.client_id = "webhook"."client_id"
             and client.account_id = "webhook"."account_id"
         ) is null
+        and not exists (
+          select
+          from
+            account_move
+          where
+            account_move.account_id = "webhook"."account_id"
+            and state <> 'leaving'
+        )
       order by
         waiting_since
       limit

@@ -101,7 +101,10 @@ export async function buildApp(options: AppOptions, parts: AppParts): Promise<Fa
   await registerContract(app, document, {
     handlers: createHandlers({
       tokens,
-      authenticateClient: createClientAuthentication(database),
+      authenticateClient: createClientAuthentication(
+        database,
+        replicas && ((accountIds) => replicas.note(accountIds)),
+      ),
       seal,
       destination,
       send,

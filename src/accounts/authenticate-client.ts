@@ -14,8 +14,15 @@ import { type Client, enabledClients, type FoundClient, hashOfSecret, requireSer
 /** Returns the client, or undefined if it is unknown or disabled, or if the secret is none of its own. */
 export type AuthenticateClient = (clientId: string, secret: string) => Promise<Client | undefined>;
 
-/** Checks client ids and secrets against the database; concurrent calls share its lookups. */
-export function createClientAuthentication(database: Database): AuthenticateClient {
+/**
+ * Checks client ids and secrets against the database; concurrent calls share its lookups.
+ * @param note is told of the account of each client that it returns: what the account had in another cell, no replica of
+ *   this one may hide. Whoever comes from there needs a token first.
+ */
+export function createClientAuthentication(
+  database: Database,
+  note: (accountIds: number[]) => Promise<void> = async () => {},
+): AuthenticateClient {
   const lookUp = together(async (clientIds) => {
     const rows = await selectWithSecrets(database, { client_ids: clientIds });
     return new Map(rows.map((row) => [row.client_id, row]));
@@ -26,7 +33,10 @@ export function createClientAuthentication(database: Database): AuthenticateClie
     // An unknown client costs the same comparison as a known one, and each of the secrets is compared.
     const hash = hashOfSecret(secret);
     const matching = secret_hashes.filter((one) => timingSafeEqual(one, hash));
-    return 'client_id' in client && matching.length > 0 ? requireServedHere(client) : undefined;
+    if (!('client_id' in client) || matching.length === 0) return undefined;
+    const served = requireServedHere(client);
+    await note([served.account_id]);
+    return served;
   };
 }
 

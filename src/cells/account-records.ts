@@ -1,6 +1,6 @@
 /*
  * What belongs to an account and moves with it to another cell. Not included: the outbox, which is empty by then, and
- * revoked tokens, since no cell accepts the tokens of another.
+ * revoked tokens, since a move ends all tokens.
  */
 import type pg from 'pg';
 
@@ -40,7 +40,7 @@ export const accountTables: readonly AccountTable[] = [
 /** Tables whose ids are looked up without their account, so no two cells may assign the same id. */
 export const numbered = [
   ...['account', 'location', 'menu', 'category', 'item', 'modifier_group', 'modifier', 'modifier_group_use'],
-  ...['webhook', 'replay'],
+  ...['webhook', 'replay', 'delivery'],
 ];
 
 /**

@@ -36,8 +36,12 @@ interface Fence {
   when?: string;
 }
 
+const fences = [...writes, ...deliveries];
+
 /** Refuses changes of the account from now on. Waits for those in progress. */
 export async function refuseWrites(database: pg.Client, accountId: number): Promise<void> {
+  // What holds a table for minutes, as a vacuum does, is waited for while clients still write.
+  for (const table of new Set(fences.map((fence) => fence.table))) await writersHaveEnded(database, table);
   for (const fence of writes) await refuse(database, accountId, fence);
 }
 
@@ -46,17 +50,22 @@ export async function refuseDeliveries(database: pg.Client, accountId: number): 
   for (const fence of deliveries) await refuse(database, accountId, fence);
 }
 
-/** Undoes both. */
+/** Undoes both with triggers that never fire, since creating a trigger waits for no reader. */
 export async function allowWrites(database: pg.Client, accountId: number): Promise<void> {
-  for (const fence of [...writes, ...deliveries]) {
+  for (const fence of fences) await refuse(database, accountId, { ...fence, when: 'false' });
+}
+
+/** Removes the triggers, which waits for all who use the tables: for a dump to its end. */
+export async function removeFences(database: pg.Client, accountId: number): Promise<void> {
+  for (const fence of fences) {
     const drop = `drop trigger if exists ${nameOf(fence, accountId)} on ${fence.table}`;
-    await withoutQueue(() => shortly(database, drop));
+    await changeAlone(database, fence.table, drop);
   }
 }
 
 /** Waits until all statements that write to a table and have already begun have ended. */
 export async function writersHaveEnded(database: pg.Client, table: string): Promise<void> {
-  await withoutQueue(() => shortly(database, `lock table ${table} in share row exclusive mode`));
+  await changeAlone(database, table, `lock table ${table} in share row exclusive mode`);
 }
 
 function refuse(database: pg.Client, accountId: number, fence: Fence): Promise<void> {
@@ -65,7 +74,7 @@ function refuse(database: pg.Client, accountId: number, fence: Fence): Promise<v
   const condition = `${row}.account_id = ${accountId}${when ? ` and ${when}` : ''}`;
   const create = `create or replace trigger ${nameOf(fence, accountId)} before ${on} on ${table}
     for each row when (${condition}) execute function refuse_while_moving()`;
-  return withoutQueue(() => shortly(database, create));
+  return changeAlone(database, table, create);
 }
 
 function nameOf({ on }: Fence, accountId: number): string {
@@ -84,15 +93,19 @@ async function shortly(database: pg.Client, statement: string): Promise<void> {
 const patienceMs = 60_000;
 
 /** Others queue behind a lock request that waits, so it is soon given up, and made again. */
-async function withoutQueue(change: () => Promise<void>): Promise<void> {
+async function changeAlone(database: pg.Client, table: string, statement: string): Promise<void> {
   const until = performance.now() + patienceMs;
   for (;;) {
     try {
-      await change();
+      await shortly(database, statement);
       return;
     } catch (error) {
       const isLocked = ['55P03', '40P01'].includes((error as { code?: string }).code ?? '');
-      if (!isLocked || performance.now() > until) throw error;
+      if (!isLocked) throw error;
+      if (performance.now() > until)
+        throw new Error(
+          `something holds the table ${table}, as a vacuum or a dump does: run the command again when it has ended`,
+        );
       await pause(200);
     }
   }

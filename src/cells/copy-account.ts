@@ -16,6 +16,7 @@ import type { Cell } from './sessions.ts';
 /**
  * Copies the history of the account, closes it, and copies the rest. Afterwards the target has the account as
  * `arriving`, or nothing of it.
+ * @param since tells this move from others of the account
  * @param close after this, nothing of the account changes in the source
  * @returns the number of rows
  * @throws an Error of one line when a copied row differs, or a secret cannot be decrypted
@@ -23,7 +24,7 @@ import type { Cell } from './sessions.ts';
 export async function copyAccount(
   source: Cell,
   target: Cell,
-  { accountId, close }: { accountId: number; close: () => Promise<void> },
+  { accountId, since, close }: { accountId: number; since: string; close: () => Promise<void> },
 ): Promise<number> {
   const [from, to] = [source.session, target.session];
   const columns = await columnsOfTables(from);
@@ -35,7 +36,10 @@ export async function copyAccount(
   try {
     await to.query('begin');
     let count = 0;
-    await to.query(`insert into account_move (account_id, state) values ($1, 'arriving')`, [accountId]);
+    await to.query(`insert into account_move (account_id, state, since) values ($1, 'arriving', $2)`, [
+      accountId,
+      since,
+    ]);
     await from.query(snapshot);
     const mark = await markOf(from, accountId);
     for (const name of growing)
@@ -48,6 +52,11 @@ export async function copyAccount(
       count += await (table.sealed ? copySealed : copyPlain)(source, target, { ...describe(table), part });
     await to.query(sentAgain, [accountId]);
     await requireSameLog(from, to, accountId);
+    await copyEpochs(from, to, accountId);
+    // The target may have signed some when the account was here before, and has forgotten which were revoked.
+    await to.query('update client set token_generation = token_generation + 1 where account_id = $1', [
+      accountId,
+    ]);
     // The watchers of the target find out what is due.
     await to.query('update endpoint_due set look_at = now() where account_id = $1', [accountId]);
     await to.query('commit');
@@ -143,6 +152,19 @@ async function requireSameLog(from: pg.Client, to: pg.Client, accountId: number)
   const name = 'delivery_log';
   const text = `select count(*)::float8 as rows from ${name} where ${belongsTo(name, accountId)}`;
   await requireSameAnswer(from, to, { name, text });
+}
+
+/** What its readers may have seen of each, which feed-position.ts asks. All are before the target's own. */
+async function copyEpochs(from: pg.Client, to: pg.Client, accountId: number): Promise<void> {
+  const { rows } = await from.query(
+    `select epoch::text, server, inherited from epoch
+    where exists (select from feed where feed.account_id = $1 and feed.epoch = epoch.epoch)`,
+    [accountId],
+  );
+  await to.query(
+    'insert into epoch select * from json_populate_recordset(null::epoch, $1) on conflict do nothing',
+    [JSON.stringify(rows)],
+  );
 }
 
 async function requireSameAnswer(

@@ -23,7 +23,7 @@ import { trustMs } from '../accounts/find-caller.ts';
 import { beginEpoch, currentEpoch } from '../events/epoch.ts';
 import { relayBatch } from '../webhooks/delivery/relay.ts';
 import { belongsTo, clientsOf } from './account-records.ts';
-import { allowWrites, refuseDeliveries, refuseWrites, writersHaveEnded } from './closing.ts';
+import { allowWrites, refuseDeliveries, refuseWrites, removeFences, writersHaveEnded } from './closing.ts';
 import { copyAccount } from './copy-account.ts';
 import { requireFitting, requireUsable } from './requirements.ts';
 import type { Cell } from './sessions.ts';
@@ -54,12 +54,12 @@ export interface Moved {
  */
 export async function moveAccount({ source, target, name, retentionDays, say }: MoveOptions): Promise<Moved> {
   await requireUsable(source, target);
-  const { account_id, hasArrived } = await find(source, target, name);
+  const { account_id, hasArrived, obstacle } = await find(source, target, name);
+  if (obstacle) throw new Error(obstacle);
   let closedAt: number | undefined;
   if (!hasArrived) {
     await requireFitting(source, target, account_id);
-    await stopBackgroundWork(source, account_id, say);
-    await startEpochAfter(source, target, account_id);
+    const since = await stopBackgroundWork(source, account_id, say);
     target.seal.isNaming = await namesKeys(target);
     const close = async () => {
       say('refusing its writes');
@@ -67,10 +67,11 @@ export async function moveAccount({ source, target, name, retentionDays, say }: 
       await refuseWrites(source.session, account_id);
       await relayLastEvents(source, account_id, retentionDays);
       await refuseDeliveries(source.session, account_id);
+      await startEpochAfter(source, target, account_id);
       say('copying the rest');
     };
     say('copying its history');
-    const rows = await copyAccount(source, target, { accountId: account_id, close });
+    const rows = await copyAccount(source, target, { accountId: account_id, since, close });
     say(`copied ${rows} rows`);
   }
   await source.session.query(`update account_move set state = 'left' where account_id = $1`, [account_id]);
@@ -95,52 +96,69 @@ export async function takeBack({ source, target, name }: MoveOptions): Promise<{
   await allowWrites(source.session, account_id);
   await source.session.query('delete from account_move where account_id = $1', [account_id]);
   await source.session.query('update endpoint_due set look_at = now() where account_id = $1', [account_id]);
+  await removeFences(source.session, account_id);
   return { account_id };
+}
+
+interface Row {
+  account_id: number;
+  state: 'leaving' | 'left' | 'arriving' | null;
+  since: string | null;
 }
 
 interface Found {
   account_id: number;
-  state: 'leaving' | 'left' | 'arriving' | null;
+  /** Whether the target has it, by this move. */
+  hasArrived: boolean;
+  /** What else the target has, so that it cannot arrive there. */
+  obstacle?: string;
 }
 
-/** Where the account is. @throws when both have it, or neither */
-async function find(
-  source: Cell,
-  target: Cell,
-  name: string,
-): Promise<{ account_id: number; hasArrived: boolean }> {
+/** Where the account is. @throws when it is not in the source, or nobody can tell where it has gone */
+async function find(source: Cell, target: Cell, name: string): Promise<Found> {
   const [here, there] = [await findIn(source, name), await findIn(target, name)];
   if (!here) throw new Error(`there is no account ${name}${there ? '; the other cell has it' : ''}`);
   if (here.state === 'arriving')
     throw new Error(`account ${name} has not arrived here yet: finish the move that brings it`);
   const { account_id, state } = here;
-  if (!there) {
-    if (state === 'left') throw new Error(`account ${name} has left to another cell than this target`);
-    return { account_id, hasArrived: false };
-  }
-  if (there.state === 'left')
-    throw new Error(`account ${name} was in the target before: run remove-moved-account there first`);
-  if (there.account_id !== account_id || state === null)
-    throw new Error(`the target has an account ${name} of its own`);
-  return { account_id, hasArrived: true };
+  const obstacle = there && obstacleOf(here, there, name);
+  if (there && !obstacle) return { account_id, hasArrived: true };
+  if (state === 'left') throw new Error(`account ${name} has left to another cell than this target`);
+  return { account_id, hasArrived: false, ...(obstacle && { obstacle }) };
 }
 
-async function findIn({ session }: Cell, name: string): Promise<Found | undefined> {
-  const { rows } = await session.query<Found>(
-    `select account_id::float8, state from account left join account_move using (account_id) where name = $1`,
+function obstacleOf(here: Row, there: Row, name: string): string | undefined {
+  if (there.state === 'left')
+    return `account ${name} was in the target before: run remove-moved-account there first`;
+  if (there.account_id !== here.account_id || (here.state === null && there.state === null))
+    return `the target has an account ${name} of its own`;
+  // What changed after that move was given up is not in it.
+  if (there.state === 'arriving' && there.since !== here.since)
+    return `the target has a copy of account ${name} from a move that was given up: say that it has left, and remove it`;
+  return undefined;
+}
+
+async function findIn({ session }: Cell, name: string): Promise<Row | undefined> {
+  const { rows } = await session.query<Row>(
+    `select account_id::float8, state, since::text
+    from account left join account_move using (account_id) where name = $1`,
     [name],
   );
   return rows[0];
 }
 
-/** Lets no more attempts and restorations begin; returns when none is in progress. */
+/**
+ * Lets no more attempts and restorations begin; returns when none is in progress.
+ * @returns when this move began, which tells its copy from that of an earlier move
+ */
 async function stopBackgroundWork(
   { session }: Cell,
   accountId: number,
   say: (line: string) => void,
-): Promise<void> {
-  await session.query(
-    `insert into account_move (account_id, state) values ($1, 'leaving') on conflict do nothing`,
+): Promise<string> {
+  const { rows } = await session.query<{ since: string }>(
+    `insert into account_move (account_id, state) values ($1, 'leaving')
+    on conflict (account_id) do update set since = excluded.since returning since::text`,
     [accountId],
   );
   // A claim that began earlier does not see the row yet.
@@ -154,6 +172,7 @@ async function stopBackgroundWork(
     where delivery_id in (select delivery_id ${underWay} is not null) and account_id = $1`,
     [accountId],
   );
+  return (rows[0] as { since: string }).since;
 }
 
 /** Nothing more is added to the outbox. Any worker may empty it; this does too. */
@@ -169,7 +188,10 @@ async function relayLastEvents(
   }
 }
 
-/** Epochs of a feed increase: the target's must not be earlier than that of the account's last events. */
+/**
+ * Epochs of a feed increase: the target's must not be earlier than that of the account's last events. Call it once these
+ * are in the feed, since the source may begin another epoch with them.
+ */
 async function startEpochAfter(source: Cell, target: Cell, accountId: number): Promise<void> {
   const { rows } = await source.session.query<{ epoch: number }>(
     'select epoch::float8 from account_feed where account_id = $1',

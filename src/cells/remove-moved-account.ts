@@ -1,7 +1,7 @@
 /** Removes, in batches, what this cell still has of an account that has left. It may be stopped and run again. */
 import type pg from 'pg';
 import { accountTables, belongsTo } from './account-records.ts';
-import { allowWrites } from './closing.ts';
+import { removeFences } from './closing.ts';
 import type { Cell } from './sessions.ts';
 
 const batch = 5_000;
@@ -30,7 +30,7 @@ export async function removeMovedAccount({ session }: Cell, name: string): Promi
       .reverse(),
   ])
     removed += await removeRows(session, table, account_id);
-  await allowWrites(session, account_id);
+  await removeFences(session, account_id);
   // In one transaction: as long as the account exists, it is marked as left.
   await session.query(`begin; delete from account where account_id = ${account_id};
     delete from account_move where account_id = ${account_id}; commit`);

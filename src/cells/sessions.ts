@@ -46,6 +46,7 @@ async function openCell(connection: pg.PoolConfig, seal: Seal): Promise<Cell> {
   try {
     await requireServer(database);
     await session.connect();
+    await requireDirect(session);
     await session.query(
       setSession(
         sessionSettings({ statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 }),
@@ -60,6 +61,15 @@ async function openCell(connection: pg.PoolConfig, seal: Seal): Promise<Cell> {
     await database.destroy();
     throw error;
   }
+}
+
+/** A pooler makes up the number under which a session can be cancelled. */
+async function requireDirect(session: pg.Client): Promise<void> {
+  const { rows } = await session.query<{ pid: number }>('select pg_backend_pid() as pid');
+  if (rows[0]?.pid === (session as unknown as { processID: number }).processID) return;
+  throw new Error(
+    `${session.host}:${session.port} is a pooler, which may share sessions: name the server itself`,
+  );
 }
 
 const patienceMs = 10_000;

@@ -22,12 +22,25 @@ export async function chooseCell(database: Database, number: number): Promise<vo
         `this is cell ${current}, and has given ids: make an empty database for cell ${number}, and move accounts there`,
       );
     await transaction.updateTable('cell').set({ number }).execute();
-    const first = firstIdOf(number);
-    for (const sequence of await identitySequences(transaction)) {
-      const bounds = `minvalue ${first + 1n} maxvalue ${first + idsOfCell - 1n} start ${first + 1n} restart`;
-      await sql.raw(`alter sequence ${sequence} ${bounds}`).execute(transaction);
-    }
+    await beginIds(transaction, number);
   });
+}
+
+/** Begins the ids of tables that a migration has added where those of the cell begin. Call it in its transaction. */
+export async function beginNewIds(transaction: Database): Promise<void> {
+  const { rows } = await sql<{ is_there: boolean }>`
+    select to_regclass('cell') is not null as is_there`.execute(transaction);
+  const number = rows[0]?.is_there ? await cellNumber(transaction) : 0;
+  if (number > 0) await beginIds(transaction, number);
+}
+
+/** Leaves alone those that begin there already. */
+async function beginIds(transaction: Database, number: number): Promise<void> {
+  const first = firstIdOf(number) + 1n;
+  for (const sequence of await sequencesNotFrom(transaction, first)) {
+    const bounds = `minvalue ${first} maxvalue ${first + idsOfCell - 2n} start ${first} restart`;
+    await sql.raw(`alter sequence ${sequence} ${bounds}`).execute(transaction);
+  }
 }
 
 /** Whether there is, or has been, an account: all ids belong to accounts. */
@@ -37,10 +50,12 @@ async function hasAccounts(transaction: Database): Promise<boolean> {
   return rows[0]?.found === true;
 }
 
-async function identitySequences(transaction: Database): Promise<string[]> {
+async function sequencesNotFrom(transaction: Database, first: bigint): Promise<string[]> {
   const { rows } = await sql<{ sequence: string }>`
-    select pg_get_serial_sequence(quote_ident(table_name), column_name) as sequence
-    from information_schema.columns where table_schema = current_schema() and is_identity = 'YES'`.execute(
+    select seqrelid::regclass::text as sequence
+    from information_schema.columns
+    join pg_sequence on seqrelid = pg_get_serial_sequence(quote_ident(table_name), column_name)::regclass
+    where table_schema = current_schema() and is_identity = 'YES' and seqstart <> ${first}`.execute(
     transaction,
   );
   return rows.map(({ sequence }) => sequence);

@@ -14,6 +14,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Kysely, sql } from 'kysely';
 import type pg from 'pg';
 import type { DB } from '../../generated/database.ts';
+import { beginNewIds } from './cell.ts';
 import { openDatabase } from './database.ts';
 import {
   compareSchema,
@@ -158,10 +159,12 @@ async function apply(session: Session, { name, inTransaction, statements }: Migr
     await session.transaction().execute(async (transaction) => {
       await giveUpLocksAfter(transaction, lockTimeout);
       for (const statement of statements) await sql.raw(statement).execute(transaction);
+      await beginNewIds(transaction);
       await recordMigration(transaction, name);
     });
   } else {
     for (const statement of statements) await runAlone(session, statement);
+    await beginNewIds(session);
     await recordMigration(session, name);
   }
 }

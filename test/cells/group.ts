@@ -65,8 +65,8 @@ export class Group {
       const { status, text } = await this.#call(from, `/menus/${menu_id}/items/${item_id}`, {
         json: { name },
       });
-      if (status !== 200) continue;
-      this.acknowledged.push({ item_id, name, version: JSON.parse(text).data.version });
+      if (status === 200) this.acknowledged.push({ item_id, name, version: JSON.parse(text).data.version });
+      await pause(20);
     }
   }
 
@@ -95,7 +95,10 @@ export class Group {
 
   async #readMenuOn(): Promise<void> {
     const from = ownAddress();
-    while (this.#isWorking) await this.#call(from, `/menus/${this.#items[0]?.menu_id}`);
+    while (this.#isWorking) {
+      await this.#call(from, `/menus/${this.#items[0]?.menu_id}`);
+      await pause(20);
+    }
   }
 
   async #readFeedOn(): Promise<void> {

@@ -1,12 +1,14 @@
 import t, { type Test } from 'tap';
 import { createClient } from '../../scripts/launch.ts';
+import { otherKey, startAcme, startSecondCell } from '../cells/two-cells.ts';
 import { noTerminal } from '../docs/terminal.ts';
 import { environmentFor } from '../procedures/clients.ts';
 import { type DatabaseServer, openSite } from '../procedures/server.ts';
+import { admin } from '../support/admin.ts';
 import { type Api, createApi } from '../support/api.ts';
 import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts';
 import { eventually } from '../support/eventually.ts';
-import { startProcess } from '../support/process.ts';
+import { environmentOf, startProcess } from '../support/process.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { makeTree } from '../support/records.ts';
 import { noRedis, type RunningRedis, startRedis } from '../support/redis.ts';
@@ -74,6 +76,25 @@ t.test('reads from a replica', { skip }, async (t) => {
     t.equal(older, 0);
   });
 
+  await t.test('a group that has moved here is shown what it had', async (t) => {
+    const { apis, isRead, env } = await serve(t, { lateMs: 3_000, maxLag: '30' });
+    await eventually('the replica is read from', isRead);
+    const cell = await startSecondCell(t);
+    const { acme: moved, path } = await startAcme(cell, 'Moved');
+    const outcome = await admin(
+      t,
+      {
+        ...environmentOf(cell.connection),
+        ENCRYPTION_KEY: otherKey.toString('base64'),
+        TARGET_DATABASE_URL: env['DATABASE_URL'] ?? '',
+        TARGET_ENCRYPTION_KEY: env['ENCRYPTION_KEY'] ?? '',
+      },
+      ...['move-account', '--account', 'Moved'],
+    );
+    t.equal(outcome.ended, 0, outcome.stderr);
+    for (const { url } of apis) t.equal((await createApi(url, moved.credentials).get(path)).status, 200);
+  });
+
   await t.test('without Redis everything is read from the primary', async (t) => {
     const { apis, item, served, redis } = await serve(t, { lateMs: 0, maxLag: '5' });
     const [one, other] = apis;
@@ -131,6 +152,8 @@ interface Options {
 }
 
 interface World {
+  /** Of the processes. */
+  env: Record<string, string>;
   /** Of one client, by two processes. */
   apis: [Api, Api];
   menu: { menu_id: number; location_id: number };
@@ -163,7 +186,7 @@ async function setUp(t: Test): Promise<(t: Test, options: Options) => Promise<Wo
   return async (t, { lateMs, maxLag }) => {
     await replica.query(`alter system set recovery_min_apply_delay = ${lateMs}`);
     await replica.query('select pg_reload_conf()');
-    const env = {
+    const env: Record<string, string> = {
       ...environmentFor(primary.connection),
       DATABASE_REPLICA_URL: `postgres://${user}@127.0.0.1:${proxy.port}/menus`,
       REPLICA_MAX_LAG: maxLag,
@@ -182,6 +205,7 @@ async function setUp(t: Test): Promise<(t: Test, options: Options) => Promise<Wo
       );
     };
     return {
+      env,
       apis: [one, other],
       menu,
       item: { ...item, path: `/menus/${menu.menu_id}/items/${item.item_id}` },

@@ -154,11 +154,11 @@ export function cloneDatabase(
 }
 
 /** A database without tables; dropped when the test ends. */
-export function emptyDatabase(t: Test): Promise<pg.PoolConfig> {
+export function emptyDatabase(t: Pick<Test, 'teardown'>): Promise<pg.PoolConfig> {
   return createDatabase(t, 'template template0');
 }
 
-async function createDatabase(t: Test, made: string): Promise<pg.PoolConfig> {
+async function createDatabase(t: Pick<Test, 'teardown'>, made: string): Promise<pg.PoolConfig> {
   const { connection } = testServer();
   const name = `test_${randomUUID().replaceAll('-', '')}`;
   await onServer(connection, `create database ${name} ${made}`);

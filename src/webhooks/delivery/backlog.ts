@@ -1,5 +1,6 @@
 import { type RawBuilder, sql, type Transaction } from 'kysely';
 import type { DB } from '../../../generated/database.ts';
+import { isAway } from '../../db/cell.ts';
 import { type Database, inTransaction } from '../../db/database.ts';
 import { statement } from '../../db/statement.ts';
 import type { Backlog } from '../../metrics/metrics.ts';
@@ -52,7 +53,7 @@ const select = statement(
         select enabled, client_id, account_id from webhook
         where webhook.webhook_id = listed.webhook_id and webhook.account_id = listed.account_id limit 1
       ) as webhook
-      where enabled and ${ownerObjection()} is null
+      where enabled and ${ownerObjection()} is null and not ${isAway('webhook.account_id')}
     ),
     oldest as (
       (select uuid_extract_timestamp(event_id) as since from outbox order by sequence limit 1)
@@ -73,7 +74,7 @@ const select = statement(
           select enabled, client_id, account_id from webhook
           where webhook.webhook_id = waiting.webhook_id and webhook.account_id = waiting.account_id limit 1
         ) as webhook
-        where enabled and ${ownerObjection()} is null
+        where enabled and ${ownerObjection()} is null and not ${isAway('webhook.account_id')}
         order by waiting_since limit 1)
     )
     select
