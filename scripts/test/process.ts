@@ -39,7 +39,10 @@ async function runFile(file: string): Promise<void> {
   if (left.length > 0)
     await tap.test(`${file} ends`, async (t) => t.same(left, [], 'nothing is left running'));
   globalThis.Date = clock;
-  const { pass, fail } = tap.assertTotals;
+  const { pass, fail, skip } = tap.assertTotals;
+  // Also what ended all tests of this process, as a file or helper can that gets hold of its root.
+  if (pass + fail + skip === before.pass + before.fail + before.skip)
+    return console.log(`${file} asserts nothing\n${fileEnd({ passed: 0, failed: 1 })}`);
   console.log(fileEnd({ passed: pass - before.pass, failed: fail - before.fail }));
 }
 
