@@ -119,6 +119,11 @@ function createShare(whole: Database, pool: WatchedPool): Database {
   return share;
 }
 
+/** Whether a statement of the client whose share this is would begin at once, as far as its other ones are concerned. */
+export function hasRoom(database: Database): boolean {
+  return wholes.get(database)?.part.hasRoom ?? true;
+}
+
 const mostShares = 10_000;
 const shares = new WeakMap<Database, Map<string, Database>>();
 const wholes = new WeakMap<Database, { whole: Database; part: PoolShare }>();

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { WatchedClient, type WatchedClientConfig } from './client.ts';
 import { Diagnosis } from './diagnosis.ts';
@@ -38,14 +39,15 @@ export type WatchedPoolConfig = Omit<pg.PoolConfig, 'Client'> & WatchedClientCon
 export type Discards = Record<'silent' | 'unclean' | 'outdated', number>;
 
 const tickMs = 100;
+// A server that has said nothing for so long, or does not respond so soon when it is asked, is away.
+const quietMs = 2_500;
+const replyMs = 600;
 
 /** A connection that is lent until its `release`. */
 export type LentClient = WatchedClient & Pick<pg.PoolClient, 'release'>;
 
 /** The use of one connection out of a limited number. */
 export interface Turn {
-  /** For it. */
-  waitedMs: number;
   /** Called when the connection is released. */
   end(): void;
   /** Called when there is none. */
@@ -95,6 +97,7 @@ export class WatchedPool {
   #heardAt = 0;
   #hasHeard = false;
   #hasFailed = false;
+  #reply: Promise<boolean> | undefined;
 
   constructor(config: WatchedPoolConfig, limits: PoolLimits) {
     this.options = config;
@@ -114,12 +117,12 @@ export class WatchedPool {
 
   /**
    * @param patienceMs how long a statement may take.
-   * @param turn of a caller that has waited before.
+   * @param turn that the connection is used in.
    * @throws DatabaseUnavailable when there is no connection in time
    */
   async connect(patienceMs = this.limits.silenceMs, turn?: Turn): Promise<LentClient> {
     this.#timer ??= this.#start();
-    const askedAt = this.#now - (turn?.waitedMs ?? 0);
+    const askedAt = this.#now;
     try {
       const client = (await this.#pool.connect()) as unknown as LentClient;
       const waitedMs = this.#now - askedAt;
@@ -152,9 +155,15 @@ export class WatchedPool {
     clearInterval(this.#timer);
   }
 
-  /** How long nothing has been heard on any connection. */
-  get silentMs(): number {
-    return this.#now - this.#heardAt;
+  /** Whether the server has said anything lately; it is asked if not, as all statements may be waiting for locks. */
+  async isHeard(): Promise<boolean> {
+    if (this.#now - this.#heardAt <= quietMs) return true;
+    this.#reply ??= Promise.race([this.#tryPool().then(() => true), pause(replyMs, false)])
+      .catch(() => false)
+      .finally(() => {
+        this.#reply = undefined;
+      });
+    return this.#reply;
   }
 
   get use(): { busy: number; idle: number; waiting: number } {
