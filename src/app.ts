@@ -21,6 +21,7 @@ import { cutSlowReaders, endConnectionsOnClose, type ReadingTime } from './http/
 import { allowOrigins } from './http/cross-origin.ts';
 import { createKeptResponses } from './http/kept-responses.ts';
 import { logging } from './http/log.ts';
+import { ambiguity } from './http/message-form.ts';
 import { registerHealth, registerMetrics } from './http/probes.ts';
 import { parserErrorSender, sendError } from './http/problem.ts';
 import { createLimits } from './http/rate-limits.ts';
@@ -141,7 +142,7 @@ async function createServer(
     routerOptions: { maxParamLength: maxHeaderSize, ignoreTrailingSlash: false },
     frameworkErrors(error, request, reply) {
       reply.headers(crossOrigin?.headersFor(request.headers.origin) ?? {});
-      sendError(error, request, reply);
+      sendError(ambiguity(request.raw) ?? error, request, reply);
     },
     clientErrorHandler: parserErrorSender((packet) => crossOrigin?.headersOfPacket(packet) ?? {}),
     return503OnClosing: false,
