@@ -5,6 +5,6 @@ import { type RawBuilder, sql } from 'kysely';
  * expect less work than for any number, and plan the statement anew at each execution, which costs several times the
  * look-ups.
  */
-export function unplanned(ids: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`(select ${ids})::bigint[]`;
+export function unplanned(ids: RawBuilder<unknown>, type = 'bigint[]'): RawBuilder<unknown> {
+  return sql`(select ${ids})::${sql.raw(type)}`;
 }
