@@ -41,6 +41,10 @@ export class PoolShare {
     return this.#held < this.#most;
   }
 
+  get isIdle(): boolean {
+    return this.#held === 0;
+  }
+
   #turn(): Turn {
     return {
       end: () => this.#leave(),

@@ -76,6 +76,18 @@ t.test(
   },
 );
 
+t.test('however many clients there are, each has one share while it uses it', async (t) => {
+  const database = open(t, {}, 2);
+  const first = shareOf(database, 'first');
+  const asleep = sleep(first, 0.5);
+  await eventually('it is in use', async () => poolUse(database).busy > 0);
+  const idle = shareOf(database, 'idle');
+  for (let number = 0; number < 10_000; number += 1) shareOf(database, `${number}`);
+  t.equal(shareOf(database, 'first'), first);
+  t.not(shareOf(database, 'idle'), idle, 'those of others are forgotten');
+  await asleep;
+});
+
 t.test('connections that were heard of meanwhile are kept', async (t) => {
   const database = open(t, { query_timeout: 600 }, 2);
   const slow = t.rejects(sleep(database, 2), givenUp);
