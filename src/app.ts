@@ -26,6 +26,7 @@ import { registerHealth, registerMetrics } from './http/probes.ts';
 import { parserErrorSender, sendError } from './http/problem.ts';
 import { createLimits } from './http/rate-limits.ts';
 import { refuseUnrouted } from './http/routing.ts';
+import { boundUnreadResponses } from './http/unread-responses.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { createHandlers } from './operations.ts';
 import type { Send } from './webhooks/delivery/deliver.ts';
@@ -74,6 +75,7 @@ export async function buildApp(options: AppOptions, parts: AppParts): Promise<Fa
   const app = await createServer(options, leaving);
   if (metrics) registerMetrics(app, metrics);
   if (options.responseCheckRate) await checkResponses(app, options.responseCheckRate, metrics);
+  boundUnreadResponses(app);
   compressResponses(app);
   cutSlowReaders(app, options.readingTime);
 

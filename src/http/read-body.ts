@@ -1,39 +1,25 @@
 import type { FastifyRequest } from 'fastify';
+import { ClientBytes } from './client-bytes.ts';
 import { payloadTooLarge, tooManyInProgress } from './errors.ts';
 
 // Of the bodies of one client that are arriving, however slowly; an import has 16 MiB.
 const mostArriving = 64 * 1024 * 1024;
-const mostClients = 10_000;
 
 /** @throws 413 for a body beyond the limit of its operation, 429 when those of the client that are arriving are too much */
 export type ReadBody = (request: FastifyRequest) => Promise<Buffer>;
-
-interface Arriving {
-  bytes: number;
-}
 
 /**
  * Reads each body into one piece of memory. Fastify keeps a list of what arrives, which takes 500 bytes for each chunk,
  * and a chunk may have a single byte.
  */
 export function createBodyReader(): ReadBody {
-  const clients = new Map<string, Arriving>();
-
-  function arrivingOf(clientId: string | undefined): Arriving {
-    const known = clientId === undefined ? undefined : clients.get(clientId);
-    const arriving = known ?? { bytes: 0 };
-    if (known || clientId === undefined) return arriving;
-    if (clients.size >= mostClients)
-      for (const [id, { bytes }] of clients) if (bytes === 0) clients.delete(id);
-    clients.set(clientId, arriving);
-    return arriving;
-  }
+  const arriving = new ClientBytes();
 
   return ({ raw, headers, caller, routeOptions }) =>
     new Promise((resolve, reject) => {
       const { bodyLimit = 0 } = routeOptions;
       if (Number(headers['content-length']) > bodyLimit) throw payloadTooLarge(bodyLimit);
-      const all = arrivingOf(caller?.clientId);
+      const all = caller ? arriving.of(caller.clientId) : { bytes: 0 };
       let body = Buffer.alloc(0);
       let length = 0;
       const add = (chunk: Buffer) => {
