@@ -43,7 +43,7 @@ function requireAccount(command: string, account: string | undefined): string {
   return name;
 }
 
-/** The other cell, as the environment names it. @throws an Error of one line */
+/** The other cell, from the environment. @throws an Error of one line */
 async function readTarget({ TARGET_DATABASE_URL = '', TARGET_ENCRYPTION_KEY = '' }: NodeJS.ProcessEnv) {
   if (!TARGET_DATABASE_URL || !TARGET_ENCRYPTION_KEY)
     throw new Error('set TARGET_DATABASE_URL and TARGET_ENCRYPTION_KEY to those of the cell to move to');

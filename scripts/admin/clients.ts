@@ -114,7 +114,7 @@ function unknownClient(clientId: string): Error {
   return new Error(`there is no client ${clientId}; see list-clients`);
 }
 
-/** A grant on a location that is not there yet would one day let in more than anybody meant. */
+/** A grant on a location that does not exist yet would one day allow more than anybody meant. */
 async function requireLocations(database: Database, account: string, ids: number[]): Promise<void> {
   if (ids.length === 0) return;
   const rows = await database

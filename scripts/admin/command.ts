@@ -5,10 +5,10 @@ import type { Seal } from '../../src/db/seal.ts';
 import { allScopes, isScope, type Scope } from '../../src/http/scopes.ts';
 import type { Config } from '../../src/process/config.ts';
 
-/** A command line that makes no sense; its message is one line that names the fix. */
+/** An invalid command line; the message is one line that names the fix. */
 export class UsageError extends Error {}
 
-/** Every option there is; a command names those that it takes. */
+/** All options; a command names those that it accepts. */
 export interface Options {
   account?: string;
   client?: string;
@@ -22,9 +22,9 @@ export interface Options {
 
 export interface Command {
   options: (keyof Options)[];
-  /** Name of the argument; absent: it takes none. */
+  /** The name of its argument; absent: it has none. */
   argument?: string;
-  /** Checks the command line, then gives the work to do. */
+  /** Checks the command line and returns the work to do. */
   prepare(options: Options, argument: string): Work;
 }
 
@@ -35,11 +35,11 @@ export interface Context {
   config: Config;
   /** Of the database. */
   connection: pg.PoolConfig;
-  /** The seal of the service. @throws when its keys cannot be had */
+  /** The seal of the service. @throws when its keys are not available */
   openSeal(): Seal;
 }
 
-/** Tells what takes long or is unusual, in one line. */
+/** Reports what takes long or is unusual, in one line. */
 export function say(line: string): void {
   console.error(`admin: ${line}`);
 }
@@ -54,7 +54,7 @@ export function readScopes(list: string): Scope[] {
   return [...new Set(scopes)] as Scope[];
 }
 
-/** What HTTP Basic, forms and logs take as it is. @throws UsageError */
+/** An id that HTTP Basic, forms and logs need not encode. @throws UsageError */
 export function readNewClientId(id: string): string {
   if (/^[A-Za-z0-9._-]{1,128}$/.test(id)) return id;
   throw new UsageError(`--client takes letters, digits, dots, hyphens and underscores, not "${id}"`);

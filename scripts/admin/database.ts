@@ -25,7 +25,7 @@ export const databaseCommands: Record<string, Command> = {
     prepare: () => async (database) => {
       const { beginEpoch } = await import('../../src/events/epoch.ts');
       return database.transaction().execute(async (transaction) => {
-        // What the relay is about to number belongs to the epoch that it has begun with.
+        // A relay that is numbering events finishes in the epoch that it began with.
         await transaction.selectFrom('relay').select('singleton').forUpdate().execute();
         return { epoch: await beginEpoch(transaction) };
       });

@@ -33,7 +33,7 @@ export const keyCommands: Record<string, Command> = {
   },
 };
 
-/** @throws when the database holds what no key of the seal opens */
+/** @throws when the database has a value that no key of the seal can decrypt */
 async function readableSeal(database: Database, openSeal: Context['openSeal']): Promise<Seal> {
   const { requireKeys } = await import('../../src/accounts/require-keys.ts');
   const seal = openSeal();

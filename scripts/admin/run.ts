@@ -9,7 +9,7 @@ import { say, type Work } from './command.ts';
 
 /**
  * Does the work of a command on the database of the service.
- * @param migrates whether it first brings the schema up to date, as a start of the service does
+ * @param migrates whether it first brings the schema up to date, as the service does when it starts
  * @returns what the command prints
  */
 export function run(work: Work, { migrates }: { migrates: boolean }): Promise<unknown> {
@@ -21,7 +21,7 @@ export function run(work: Work, { migrates }: { migrates: boolean }): Promise<un
   });
 }
 
-/** The service's own server when it runs on the embedded default, else one started for this command. */
+/** The embedded server: that of the running service, or else one started for this command. */
 async function withDatabase<Result>(
   config: Config,
   use: (database: Database, connection: pg.PoolConfig) => Promise<Result>,

@@ -11,7 +11,7 @@ export const webhookCommands: Record<string, Command> = {
   },
 };
 
-/** Oldest first. `disabled_reason` is null while events are sent, and 'paused' when somebody switched it off. */
+/** Oldest first. `disabled_reason` is null while events are sent, and 'paused' if somebody switched it off. */
 async function listWebhooks(database: Database, { client, account }: { client?: string; account?: string }) {
   const { ownerObjection } = await import('../../src/webhooks/delivery/owner.ts');
   return database

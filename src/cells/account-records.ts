@@ -1,18 +1,18 @@
 /*
- * What belongs to an account, as it moves to another cell. Not among it: the outbox, which is empty by then, and
- * revoked tokens, as no token of one cell is taken by another.
+ * What belongs to an account and moves with it to another cell. Not included: the outbox, which is empty by then, and
+ * revoked tokens, since no cell accepts the tokens of another.
  */
 import type pg from 'pg';
 
 export interface AccountTable {
   name: string;
-  /** The table above it, by whose keys its rows are found; absent: by the account. */
+  /** The parent table, by whose keys its rows are found; absent: they are found by the account. */
   of?: 'client' | 'menu' | 'webhook' | 'delivery';
-  /** A column that holds a secret, sealed with the key of the cell. */
+  /** A column with a secret, encrypted with the key of the cell. */
   sealed?: string;
 }
 
-/** In an order in which none refers to a later one, nor is found by one. */
+/** In an order in which no table refers to a later one, or is found through one. */
 export const accountTables: readonly AccountTable[] = [
   { name: 'account' },
   { name: 'client' },
@@ -37,20 +37,23 @@ export const accountTables: readonly AccountTable[] = [
   { name: 'idempotency_key', of: 'client', sealed: 'sealed_answer' },
 ];
 
-/** Whose ids are looked up without their account, so that no two cells may give the same. */
+/** Tables whose ids are looked up without their account, so no two cells may assign the same id. */
 export const numbered = [
   ...['account', 'location', 'menu', 'category', 'item', 'modifier_group', 'modifier', 'modifier_group_use'],
   ...['webhook', 'replay'],
 ];
 
-/** Divides what only grows, and would take long to copy while nobody can write: what is before, and the rest. */
+/**
+ * Divides tables that only grow into what comes before it and the rest: to copy all of it while nobody can write would
+ * take long.
+ */
 export interface Mark {
   /** The end of the feed. */
   epoch: string;
   position: string;
   /** All deliveries that ended earlier are in the log. */
   ended_at: string;
-  /** The endpoints there were, as an array in SQL: the target does not have them yet when it gets their log. */
+  /** The endpoints at that time, as an SQL array: the target does not have them yet when it gets their log. */
   webhook_ids: string;
 }
 
@@ -60,8 +63,8 @@ export type Part = { mark: Mark; is: 'history' | 'rest' };
 export const growing = ['feed', 'event', 'delivery_log'];
 
 /**
- * The condition under which a row of a table belongs to an account, by whichever index leads to it.
- * @param part of the table, if it is one of those that grow; absent: all of it
+ * The condition under which a row of a table belongs to an account, in a form that an index serves.
+ * @param part which part of the table, if it is one of those that grow; absent: all of it
  */
 export function belongsTo(table: string, accountId: number, part?: Part): string {
   if (table === 'delivery_log' && part?.is === 'history')
@@ -74,7 +77,7 @@ export function belongsTo(table: string, accountId: number, part?: Part): string
   return `account_id = ${accountId} and ${key} in (select ${key} from ${above} where ${belongsTo(above, accountId)})${isPart}`;
 }
 
-/** Every event is in the feed, which has an index by account, or still on its way to an endpoint. */
+/** Every event is in the feed, which has an index by account, or is still on its way to an endpoint. */
 function eventIds(accountId: number, part?: Part): string {
   const listed = `select event_id from feed where ${belongsTo('feed', accountId, part)}`;
   if (part?.is === 'history') return listed;

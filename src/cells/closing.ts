@@ -1,11 +1,10 @@
 /**
- * Closes an account for writing, whichever process writes, also one that was suspended or is of an older release.
+ * Closes an account for writing, whichever process writes, even one that was suspended or runs an older release.
  *
  * A trigger on each table that a write of the account must reach refuses it with an error that the service reports as
  * 503. It is created for this account, for as long as it moves, so others pay no more than a comparison of two numbers.
- * `create trigger` waits until the writers that are under way have ended, and those that come later see the trigger
- * before they take their snapshot: once it is there, everything that was acknowledged is committed, and nothing will be
- * acknowledged any more.
+ * `create trigger` waits until the writers in progress have ended, and later ones see the trigger before they take
+ * their snapshot: once it exists, everything that was acknowledged is committed, and nothing more will be acknowledged.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type pg from 'pg';
@@ -16,7 +15,7 @@ const writes: Fence[] = [
   { table: 'client', on: 'insert or update' },
   { table: 'retired_client_secret', on: 'insert' },
   { table: 'webhook', on: 'insert' },
-  // The health of an endpoint is noted without a new version.
+  // The health of an endpoint is recorded without a new version.
   { table: 'webhook', on: 'update of version' },
   { table: 'webhook', on: 'delete' },
   { table: 'webhook_secret', on: 'insert' },
@@ -24,10 +23,10 @@ const writes: Fence[] = [
   { table: 'idempotency_key', on: 'insert' },
 ];
 
-/** What the relay does too, which ends first. */
+/** What the relay writes as well; it finishes first. */
 const deliveries: Fence[] = [
   { table: 'delivery', on: 'insert' },
-  // By hand alone: whatever else becomes of a delivery, it is not held again.
+  // Only a client's retry makes a delivery held again.
   { table: 'delivery', on: 'update of state', when: "new.state = 'held'" },
 ];
 
@@ -37,7 +36,7 @@ interface Fence {
   when?: string;
 }
 
-/** Refuses changes of the account from now on. Waits for those that are under way. */
+/** Refuses changes of the account from now on. Waits for those in progress. */
 export async function refuseWrites(database: pg.Client, accountId: number): Promise<void> {
   for (const fence of writes) await refuse(database, accountId, fence);
 }
@@ -47,7 +46,7 @@ export async function refuseDeliveries(database: pg.Client, accountId: number): 
   for (const fence of deliveries) await refuse(database, accountId, fence);
 }
 
-/** Takes both back. */
+/** Undoes both. */
 export async function allowWrites(database: pg.Client, accountId: number): Promise<void> {
   for (const fence of [...writes, ...deliveries]) {
     const drop = `drop trigger if exists ${nameOf(fence, accountId)} on ${fence.table}`;
@@ -55,7 +54,7 @@ export async function allowWrites(database: pg.Client, accountId: number): Promi
   }
 }
 
-/** Waits until all statements have ended that write to a table and began before. */
+/** Waits until all statements that write to a table and have already begun have ended. */
 export async function writersHaveEnded(database: pg.Client, table: string): Promise<void> {
   await withoutQueue(() => shortly(database, `lock table ${table} in share row exclusive mode`));
 }
@@ -84,7 +83,7 @@ async function shortly(database: pg.Client, statement: string): Promise<void> {
 
 const patienceMs = 60_000;
 
-/** Others wait behind a lock that is waited for, so it is given up soon, and tried again. */
+/** Others queue behind a lock request that waits, so it is soon given up, and made again. */
 async function withoutQueue(change: () => Promise<void>): Promise<void> {
   const until = performance.now() + patienceMs;
   for (;;) {

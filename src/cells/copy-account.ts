@@ -14,11 +14,11 @@ import { copyRows } from './copy.ts';
 import type { Cell } from './sessions.ts';
 
 /**
- * Copies the history of the account, closes it, and copies the rest. Afterwards the target has the account as `arriving`,
- * or nothing of it.
+ * Copies the history of the account, closes it, and copies the rest. Afterwards the target has the account as
+ * `arriving`, or nothing of it.
  * @param close after this, nothing of the account changes in the source
- * @returns how many rows there are
- * @throws an Error of one line when a row differs after all, or a secret cannot be opened
+ * @returns the number of rows
+ * @throws an Error of one line when a copied row differs, or a secret cannot be decrypted
  */
 export async function copyAccount(
   source: Cell,
@@ -48,7 +48,7 @@ export async function copyAccount(
       count += await (table.sealed ? copySealed : copyPlain)(source, target, { ...describe(table), part });
     await to.query(sentAgain, [accountId]);
     await requireSameLog(from, to, accountId);
-    // Its watchers find out what is due.
+    // The watchers of the target find out what is due.
     await to.query('update endpoint_due set look_at = now() where account_id = $1', [accountId]);
     await to.query('commit');
     return count;
@@ -62,7 +62,7 @@ export async function copyAccount(
 
 const snapshot = 'begin transaction isolation level repeatable read read only';
 
-/** A delivery may have been taken from the log, to be sent again, after its history was copied. */
+/** A delivery may have been moved back from the log, to be sent again, after the history was copied. */
 const sentAgain = `delete from delivery_log using delivery
   where delivery_log.webhook_id = delivery.webhook_id and delivery_log.delivery_id = delivery.delivery_id
     and delivery_log.account_id = delivery.account_id and delivery.account_id = $1`;
@@ -95,7 +95,7 @@ async function copyPlain({ session: from }: Cell, { session: to }: Cell, copied:
 
 const batch = 500;
 
-/** Opened with the keys of one cell and sealed with the first of the other. */
+/** Values are decrypted with the keys of one cell and encrypted with the first key of the other. */
 async function copySealed({ session: from, seal }: Cell, target: Cell, copied: Copied): Promise<number> {
   const { name, names, sealed = '', accountId } = copied;
   const others = names.filter((column) => column !== sealed).join(', ');
@@ -126,7 +126,7 @@ function sealAnew(table: string, from: Seal, to: Seal, sealed: Buffer): Buffer {
   }
 }
 
-/** @returns how many rows both have @throws when they differ in anything but their seals */
+/** @returns how many rows both have @throws when they differ in anything but their encryption */
 async function requireSame(
   from: pg.Client,
   to: pg.Client,
@@ -138,7 +138,7 @@ async function requireSame(
   return requireSameAnswer(from, to, { name, text });
 }
 
-/** Both parts of it were compared; the history is the one that may have changed in between. */
+/** Both parts of it were compared, but its history may have changed in between. */
 async function requireSameLog(from: pg.Client, to: pg.Client, accountId: number): Promise<void> {
   const name = 'delivery_log';
   const text = `select count(*)::float8 as rows from ${name} where ${belongsTo(name, accountId)}`;

@@ -1,7 +1,7 @@
 /*
- * COPY between two servers, which `pg` leaves to others: what one server sends goes to the other as it is. Not by
- * pg-copy-streams: when the source failed amid the rows, version 7.0.0 never ended, and when the target did, it ended the
- * process.
+ * COPY between two servers, which `pg` does not support: what one server sends goes to the other unchanged.
+ * pg-copy-streams 7.0.0 is not used: it never ended when the source failed among the rows, and ended the process when
+ * the target did.
  * Source: https://www.postgresql.org/docs/18/protocol-flow.html#PROTOCOL-COPY
  */
 import type { Socket } from 'node:net';
@@ -20,7 +20,7 @@ interface CopyConnection {
  * Copies the rows of a select into a table of another server.
  * @param rows a select
  * @param into a table with its columns, as `item (item_id, name)`
- * @returns how many
+ * @returns the number of rows
  */
 export async function copyRows(
   source: pg.Client,
@@ -53,7 +53,7 @@ class Copy {
 
   constructor(text: string) {
     this.#text = text;
-    // Whoever looks at it later still gets the error.
+    // Whoever awaits it later still gets the error.
     this.#ended.promise.catch(() => {});
   }
 
@@ -76,7 +76,7 @@ class Copy {
 
   handleError(error: Error): void {
     this.#error = error;
-    // After a connection that broke, nothing else follows.
+    // Nothing else arrives on a broken connection.
     this.#ended.reject(error);
   }
 }
@@ -108,13 +108,13 @@ class CopyOut extends Copy {
     if (this.#isDiscarded) return;
     this.#from = stream;
     this.#to.sendCopyFromChunk(chunk);
-    // No more is read than the other server takes.
+    // Reads no faster than the other server accepts rows.
     if (!this.#to.stream.writableNeedDrain || stream.isPaused()) return;
     stream.pause();
     this.#to.stream.once('drain', () => stream.resume());
   }
 
-  /** Reads what the source still sends, for nobody: the other server has failed. */
+  /** Reads and drops what the source still sends, since the other server has failed. */
   discard(): void {
     this.#isDiscarded = true;
     this.#from?.resume();

@@ -1,22 +1,22 @@
 /**
- * Moves an account with all that belongs to it from one cell to another, while both serve.
+ * Moves an account with everything that belongs to it from one cell to another, while both keep serving.
  *
  * Actors: this command; the processes of both cells, which know nothing of each other; the operator, who then changes
- * the proxy's map. Each cell keeps in account_move how far the account is:
+ * the proxy's map. Each cell records in account_move how far the move has got:
  *
- * 1. leaving. Nothing new is sent or restored for it. The attempts under way end; clients still write.
- * 2. leaving, and closed for writing (closing.ts): writes get 503. The relay puts the last events into the feed. Then all
- *    is copied in one snapshot, into one transaction of the other cell, and compared. That commits with the account as
- *    `arriving`.
- * 3. left. Here nothing is served any more, which all processes know after a second.
- * 4. The other cell serves it: its row in account_move is deleted there, and what was due is due.
+ * 1. leaving. Nothing new is sent or restored for it. Attempts in progress end; clients still write.
+ * 2. leaving, and closed for writing (closing.ts): writes get 503. The relay puts the last events into the feed. Then
+ *    everything is copied from one snapshot into one transaction of the other cell, and compared. That transaction
+ *    commits with the account as `arriving`.
+ * 3. left. This cell no longer serves it, which all processes know after a second.
+ * 4. The other cell serves it: its row in account_move is deleted there, and whatever was due is due again.
  *
- * Guarantees: no cell acknowledges a write after the copy that the other does not have, and never do both take writes.
- * Until the commit in 2 this cell has the account, and the move can be taken back; from then on the other has it, and
- * the move can only be finished. After a crash of any of them, the command is run again: it finds out which. The copy
- * makes nothing anew: ids, versions, ETags and positions in the feed stay as they are.
+ * Guarantees: this cell acknowledges no write that the copy lacks, and the two never accept writes at the same time.
+ * Until the commit in 2 this cell has the account, and the move can be undone; from then on the other cell has it, and
+ * the move can only be finished. After a crash of any actor, run the command again: it finds out which is the case. The
+ * copy creates nothing anew: ids, versions, ETags and positions in the feed stay as they are.
  *
- * Deliveries: an attempt whose outcome was not noted is made again by the other cell, with the same id.
+ * Deliveries: if the outcome of an attempt was not recorded, the other cell repeats it with the same id.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { trustMs } from '../accounts/find-caller.ts';
@@ -29,7 +29,7 @@ import { requireFitting, requireUsable } from './requirements.ts';
 import type { Cell } from './sessions.ts';
 
 export interface MoveOptions {
-  /** The cell that has the account, and the one that is to have it. */
+  /** The cell that has the account, and the one that it moves to. */
   source: Cell;
   target: Cell;
   /** Of the account. */
@@ -42,15 +42,15 @@ export interface MoveOptions {
 
 export interface Moved {
   account_id: number;
-  /** Whom the proxy leads to the other cell from now on. */
+  /** The clients that the proxy must send to the other cell from now on. */
   clients: string[];
-  /** For how long writes were refused until the other cell served, in ms; absent when an earlier run closed it. */
+  /** How long writes were refused before the other cell served, in ms; absent if an earlier run closed the account. */
   closed_ms?: number;
 }
 
 /**
  * Moves the account, or finishes what an earlier run has begun.
- * @throws an Error of one line; nothing has changed if the move was refused, and otherwise it can be run again
+ * @throws an Error of one line; if the move was refused, nothing has changed, otherwise it can be run again
  */
 export async function moveAccount({ source, target, name, retentionDays, say }: MoveOptions): Promise<Moved> {
   await requireUsable(source, target);
@@ -74,7 +74,7 @@ export async function moveAccount({ source, target, name, retentionDays, say }: 
     say(`copied ${rows} rows`);
   }
   await source.session.query(`update account_move set state = 'left' where account_id = $1`, [account_id]);
-  // Requests of the source that began before are served from what the target has too.
+  // Until then, processes of the source may still serve reads, from the same state as the target has.
   await pause(trustMs + 100);
   await target.session.query('delete from account_move where account_id = $1', [account_id]);
   const closed = closedAt !== undefined && { closed_ms: Math.round(performance.now() - closedAt) };
@@ -82,7 +82,7 @@ export async function moveAccount({ source, target, name, retentionDays, say }: 
 }
 
 /**
- * Takes back what an earlier run has begun: the source serves the account as before.
+ * Undoes what an earlier run has begun: the source serves the account as before.
  * @throws an Error of one line when the account has arrived
  */
 export async function takeBack({ source, target, name }: MoveOptions): Promise<{ account_id: number }> {
@@ -133,7 +133,7 @@ async function findIn({ session }: Cell, name: string): Promise<Found | undefine
   return rows[0];
 }
 
-/** No more attempts and restorations begin; returns when none is under way. */
+/** Lets no more attempts and restorations begin; returns when none is in progress. */
 async function stopBackgroundWork(
   { session }: Cell,
   accountId: number,
@@ -143,7 +143,7 @@ async function stopBackgroundWork(
     `insert into account_move (account_id, state) values ($1, 'leaving') on conflict do nothing`,
     [accountId],
   );
-  // A claim that began before does not know it yet.
+  // A claim that began earlier does not see the row yet.
   await writersHaveEnded(session, 'delivery');
   const underWay = `from delivery where ${belongsTo('delivery', accountId)} and leased_until`;
   say('waiting for its deliveries that are under way');
@@ -156,7 +156,7 @@ async function stopBackgroundWork(
   );
 }
 
-/** Nothing is added to the outbox any more; any worker may empty it, and so does this. */
+/** Nothing more is added to the outbox. Any worker may empty it; this does too. */
 async function relayLastEvents(
   { database, session }: Cell,
   accountId: number,
@@ -169,7 +169,7 @@ async function relayLastEvents(
   }
 }
 
-/** Epochs of a feed increase: the target's must not be before the one in which the account's last events are. */
+/** Epochs of a feed increase: the target's must not be earlier than that of the account's last events. */
 async function startEpochAfter(source: Cell, target: Cell, accountId: number): Promise<void> {
   const { rows } = await source.session.query<{ epoch: number }>(
     'select epoch::float8 from account_feed where account_id = $1',
@@ -184,7 +184,7 @@ async function startEpochAfter(source: Cell, target: Cell, accountId: number): P
   });
 }
 
-/** Whether all processes of the cell open values that name their key. */
+/** Whether all processes of the cell can decrypt values that name their key. */
 async function namesKeys({ session }: Cell): Promise<boolean> {
   const { rows } = await session.query<{ names_keys: boolean }>(
     'select names_keys_from <= now() as names_keys from sealing',

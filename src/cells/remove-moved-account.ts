@@ -1,4 +1,4 @@
-/** Removes what an account that has left still has in this cell, in batches. It may be stopped and run again. */
+/** Removes, in batches, what this cell still has of an account that has left. It may be stopped and run again. */
 import type pg from 'pg';
 import { accountTables, belongsTo } from './account-records.ts';
 import { allowWrites } from './closing.ts';
@@ -7,7 +7,7 @@ import type { Cell } from './sessions.ts';
 const batch = 5_000;
 
 /**
- * @returns how many rows are gone
+ * @returns how many rows were removed
  * @throws an Error of one line unless the account has left
  */
 export async function removeMovedAccount({ session }: Cell, name: string): Promise<{ removed: number }> {
@@ -19,7 +19,7 @@ export async function removeMovedAccount({ session }: Cell, name: string): Promi
   if (!account) throw new Error(`there is no account ${name}`);
   const { account_id, state } = account;
   if (state !== 'left') throw new Error(`account ${name} has not left: move-account moves it`);
-  // For webhooks, which nobody else can delete now.
+  // Allows this session to delete webhooks, which are closed to everybody else.
   await session.query("set menus.removes_moved = 'on'");
   let removed = 0;
   for (const table of [
@@ -31,7 +31,7 @@ export async function removeMovedAccount({ session }: Cell, name: string): Promi
   ])
     removed += await removeRows(session, table, account_id);
   await allowWrites(session, account_id);
-  // Both at once: as long as there is the account, it has left.
+  // In one transaction: as long as the account exists, it is marked as left.
   await session.query(`begin; delete from account where account_id = ${account_id};
     delete from account_move where account_id = ${account_id}; commit`);
   return { removed: removed + 1 };

@@ -1,4 +1,4 @@
-/** What has to hold before an account moves from one cell to another. */
+/** What must be true before an account moves from one cell to another. */
 import { requireKeys } from '../accounts/require-keys.ts';
 import { cellNumber } from '../db/cell.ts';
 import { firstIdOf } from '../db/cell-numbers.ts';
@@ -6,7 +6,7 @@ import { compareSchema, ownMigrations } from '../db/schema.ts';
 import { belongsTo, clientsOf, numbered } from './account-records.ts';
 import type { Cell } from './sessions.ts';
 
-/** @throws an Error of one line unless both are of this release, and have the keys that they were set up with */
+/** @throws an Error of one line unless both cells are of this release and have the keys that they were set up with */
 export async function requireUsable(source: Cell, target: Cell): Promise<void> {
   for (const [cell, what] of [
     [source, 'source'],
@@ -33,7 +33,7 @@ export async function requireFitting(source: Cell, target: Cell, accountId: numb
   await requireKeptDays(source, target, accountId);
 }
 
-/** That neither has the target given ids of the account, nor will it. */
+/** Ensures that the target has not assigned ids of the account, and never will. */
 async function requireFreeIds(
   source: Cell,
   target: Cell,
@@ -69,7 +69,7 @@ async function requireFreeClients(source: Cell, target: Cell, accountId: number)
   if (rows[0]) throw new Error(`the target has a client ${rows[0].client_id} of another account`);
 }
 
-/** Older partitions than the target has would be gone with its next sweep. */
+/** Partitions older than the target's would be dropped by its next sweep. */
 async function requireKeptDays(source: Cell, target: Cell, accountId: number): Promise<void> {
   const { rows } = await target.session.query<{ since: string | null }>(`
     select greatest(

@@ -1,4 +1,4 @@
-/** The database of a cell as the operator's commands use it for minutes: through sessions that no limit ends. */
+/** The database of a cell for the operator's commands, which take minutes: its sessions have no time limits. */
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { type Database, openDatabase, requireServer } from '../db/database.ts';
@@ -14,9 +14,9 @@ export interface Cell {
 }
 
 /**
- * Opens both cells, so that no other command moves accounts of either meanwhile.
- * @param wanted in the order of their opening
- * @throws an Error of one line when one cannot be reached, or another command holds it
+ * Opens the cells, and lets no other command move accounts of theirs meanwhile.
+ * @param wanted the cells, opened in this order
+ * @throws an Error of one line when one cannot be reached, or another command is using it
  */
 export async function withCells<Result>(
   wanted: readonly { connection: pg.PoolConfig; seal: Seal }[],
@@ -36,12 +36,12 @@ export async function withCells<Result>(
 
 async function openCell(connection: pg.PoolConfig, seal: Seal): Promise<Cell> {
   const database = openDatabase({ ...connection, query_timeout: 0, statement_timeout: 0 }, { max: 1 });
-  // A Unix socket takes no TLS, whatever PGSSLMODE says.
+  // A Unix socket does not support TLS, whatever PGSSLMODE says.
   const session = new pg.Client({
     ...connection,
     ...(connection.host?.startsWith('/') && { ssl: false }),
   } as pg.ClientConfig);
-  // Whatever is under way fails with it.
+  // The statement in progress fails with the same error.
   session.on('error', () => {});
   try {
     await requireServer(database);
@@ -51,7 +51,7 @@ async function openCell(connection: pg.PoolConfig, seal: Seal): Promise<Cell> {
         sessionSettings({ statement_timeout: 0, lock_timeout: 0, idle_in_transaction_session_timeout: 0 }),
       ),
     );
-    // What a server writes, another reads: in one zone and with all digits.
+    // One server reads what the other writes: both use one time zone and all digits.
     await session.query(`set timezone = 'UTC'; set extra_float_digits = 1; set bytea_output = 'hex'`);
     await holdAlone(session);
     return { database, session, seal };

@@ -2,15 +2,15 @@ import { sql } from 'kysely';
 import { firstIdOf, idsOfCell } from './cell-numbers.ts';
 import type { Database } from './database.ts';
 
-/** The number that this database was given; 0 unless chosen. */
+/** The cell number of this database; 0 unless one was chosen. */
 export async function cellNumber(database: Database): Promise<number> {
   const { number } = await database.selectFrom('cell').select('number').executeTakeFirstOrThrow();
   return number;
 }
 
 /**
- * Makes a database that has not given any id the cell of this number; does nothing when it is already.
- * @throws an Error of one line when it has given ids
+ * Makes a database that has not assigned any id the cell of this number; does nothing if it already is.
+ * @throws an Error of one line when it has assigned ids
  */
 export async function chooseCell(database: Database, number: number): Promise<void> {
   await database.transaction().execute(async (transaction) => {
@@ -30,7 +30,7 @@ export async function chooseCell(database: Database, number: number): Promise<vo
   });
 }
 
-/** Whether there is an account or has been one: all ids belong to accounts. */
+/** Whether there is, or has been, an account: all ids belong to accounts. */
 async function hasAccounts(transaction: Database): Promise<boolean> {
   const { rows } = await sql<{ found: boolean }>`
     select is_called as found from account_account_id_seq`.execute(transaction);
@@ -46,7 +46,7 @@ async function identitySequences(transaction: Database): Promise<string[]> {
   return rows.map(({ sequence }) => sequence);
 }
 
-/** In SQL: whether an account is where it belongs and is to stay, so that background work may be done for it. */
+/** In SQL: whether an account is in its cell and is not moving, so that background work may be done for it. */
 export function isStaying(accountId: string) {
   return sql<boolean>`not exists (
     select from account_move where account_move.account_id = ${sql.ref(accountId)})`;

@@ -7,7 +7,7 @@ export interface WatchedClientConfig extends pg.ClientConfig {
   opening: string;
 }
 
-/** A connection that knows whether it may be used again; the pool stores in it what it needs for that decision. */
+/** A connection that knows whether it may be reused; the pool stores in it what it needs for that decision. */
 export class WatchedClient extends pg.Client {
   /** It is idle in the pool. */
   isIdle = false;
@@ -15,7 +15,7 @@ export class WatchedClient extends pg.Client {
   isRetired = false;
   /** How long the server has been silent during the running statement. */
   silentMs = 0;
-  /** How long its present user bears that. */
+  /** How long its present user tolerates that. */
   patienceMs = Number.POSITIVE_INFINITY;
   /** By the clock of the pool, and not later than it was. */
   openedAt = 0;
@@ -25,7 +25,7 @@ export class WatchedClient extends pg.Client {
   /** The server has reported that the last statement is complete, and may have committed it. */
   isComplete = false;
 
-  // Before TLS, if any, is put around it.
+  // The socket itself, before TLS, if any, wraps it.
   readonly #socket = this.connection.stream as Socket;
   readonly #opening: string;
   #bytesRead = 0;
@@ -42,7 +42,7 @@ export class WatchedClient extends pg.Client {
     });
   }
 
-  // Before the pool has it, so that the pool's bound for a new connection holds for this as well.
+  // Before the pool has it, so that the pool's time limit for a new connection covers this as well.
   // biome-ignore lint/suspicious/noExplicitAny: the signature of pg's own overloads
   override connect(callback?: any): any {
     super.connect((failure?: Error) => {
@@ -54,7 +54,7 @@ export class WatchedClient extends pg.Client {
     });
   }
 
-  /** Hands it to a user, whose first statement has that much less time as the connection was waited for. */
+  /** Hands it to a user. The time it waited for the connection is taken off the limit of its first statement. */
   lend(patienceMs: number, waitedMs: number): void {
     this.isIdle = false;
     this.patienceMs = patienceMs;

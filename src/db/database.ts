@@ -20,10 +20,10 @@ export interface PoolOptions extends Partial<Pick<PoolLimits, 'renewMs' | 'stuck
 export const defaultPoolSize = 12;
 
 /**
- * Opens a pool. Connections are made on demand, so this succeeds while the server is away; the first
+ * Opens a pool. Connections are opened on demand, so this succeeds even if the server is unavailable; the first
  * statement then fails with a connection error, which becomes a 503.
- * @param connection libpq-style parameters or a connection string. Its `query_timeout` bounds a statement together
- *   with the wait for its connection; 0 takes the bound away. The limits of its session are the server's own.
+ * @param connection libpq-style parameters or a connection string. Its `query_timeout` limits a statement together with
+ *   the wait for its connection; 0 means no limit. The server itself enforces the limits of the session.
  */
 export function openDatabase(connection: pg.PoolConfig, options: PoolOptions = {}): Database {
   const {
@@ -48,13 +48,13 @@ export function openDatabase(connection: pg.PoolConfig, options: PoolOptions = {
       keepAliveInitialDelayMillis: 10_000,
       application_name: 'menu-management-service',
       types: { getTypeParser },
-      // A Unix socket takes no TLS, whatever PGSSLMODE says.
+      // A Unix socket does not support TLS, whatever PGSSLMODE says.
       ...(connection.host?.startsWith('/') && { ssl: false }),
       ...parameters,
     },
     {
       silenceMs: query_timeout || Number.POSITIVE_INFINITY,
-      // The server's own limit comes first.
+      // Later than the server's own limit.
       longSilenceMs: limits.statement_timeout ? limits.statement_timeout + 2_000 : Number.POSITIVE_INFINITY,
       renewMs: options.renewMs ?? 5_000,
       stuckMs: options.stuckMs ?? 15_000,
@@ -63,7 +63,7 @@ export function openDatabase(connection: pg.PoolConfig, options: PoolOptions = {
   const database = new Kysely<DB>({ dialect: new PostgresDialect({ pool }) });
   pools.set(database, pool);
   shares.set(database, new Map());
-  // Kysely ends a pool that it has used itself.
+  // Kysely ends a pool only if it has used it.
   const destroy = database.destroy.bind(database);
   database.destroy = async () => {
     await destroy();
@@ -73,8 +73,8 @@ export function openDatabase(connection: pg.PoolConfig, options: PoolOptions = {
 }
 
 /**
- * The same pool for what may take longer than a request should: its statements are ended by the server's own limit.
- * Of a transaction, which must be begun with this, the `begin` alone is held to the bound of requests.
+ * The same pool for work that may take longer than a request should: only the server's own limit ends its statements. A
+ * transaction must be begun with this as well; only its `begin` has the time limit of requests.
  * @param silenceMs for a statement that lifts the server's limit.
  */
 export function patient(database: Database, silenceMs?: number): Database {
@@ -136,7 +136,10 @@ function poolFor(database: Database): WatchedPool | PoolShare | undefined {
   return pools.get(database) ?? wholes.get(database)?.part;
 }
 
-/** The rows of a statement: straight from the pool, as Kysely's executor costs more than it does here, or in a transaction. */
+/**
+ * The rows of a statement: in the open transaction, or else straight from the pool, where Kysely's executor is not
+ * worth its cost.
+ */
 export async function rowsOf<Row>(database: Database, text: string, values: unknown[]): Promise<Row[]> {
   const pool = database.isTransaction ? undefined : poolFor(database);
   if (pool) return rowsFrom<Row>(pool, text, values);
@@ -150,12 +153,12 @@ export function poolUse(database: Database): WatchedPool['use'] & { discards: Di
   return { ...use, discards };
 }
 
-/** What has been heard of the database lately. */
+/** Whether the database has responded lately. */
 export function databaseState(database: Database): DatabaseState {
   return poolOf(database).diagnosis.state;
 }
 
-/** @throws unless the database is reached and would take a write. */
+/** @throws unless the database can be reached and would accept a write. */
 export async function requireWritable(database: Database): Promise<void> {
   const pool = poolOf(database);
   if (pool.diskWasFull) {
@@ -181,12 +184,12 @@ async function tryToWrite(database: Database): Promise<void> {
       throw written;
     });
   } catch (error) {
-    // Not every role may make temporary tables.
+    // Not every role may create temporary tables.
     if (error !== written && (error as { code?: string }).code !== '42501') throw error;
   }
 }
 
-/** Works in the transaction that is open already (as under an Idempotency-Key), or else in one of its own. */
+/** Does the work in the transaction that is already open (as under an Idempotency-Key), or else in a new one. */
 export function inTransaction<T>(
   database: Database,
   work: (transaction: Transaction<DB>) => Promise<T>,
@@ -227,7 +230,7 @@ async function lookAtServer(database: Database): Promise<Server> {
   }
 }
 
-/** A table of ours that is not an ordinary one any more. */
+/** A table of ours that is no longer an ordinary one. */
 async function findDistributed(database: Database): Promise<string | undefined> {
   const { rows } = await sql<{ table: string }>`
     select relname as table from pg_dist_partition join pg_class on pg_class.oid = logicalrelid

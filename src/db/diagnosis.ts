@@ -1,15 +1,15 @@
-/** Neither is a new connection served while the database is `away`; while the pool is `stuck`, it is. */
+/** `away`: even a new connection gets no response. `stuck`: a new connection does, but the pool does not. */
 export type DatabaseState = 'reached' | 'away' | 'stuck';
 
 export interface DiagnosisOptions {
   /**
-   * After how many milliseconds of silence from the database the cause is determined; then again after a third of
-   * that.
+   * How many milliseconds the database must be silent before the cause is determined; it is checked again after a third
+   * of that time.
    */
   patienceMs: number;
   /** Tries a statement on a connection of the pool. */
   tryPool: () => Promise<void>;
-  /** Tries it on a connection that has nothing to do with the pool. */
+  /** Tries it on a connection outside the pool. */
   tryAnew: () => Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export class Diagnosis {
     this.#options = options;
   }
 
-  /** Takes what happened in the last moments: whether anything was heard, and whether anybody waited for something. */
+  /** Takes note of the last moments: whether anything was heard, and whether anybody was waiting. */
   note({ heard, wanted, ms }: { heard: boolean; wanted: boolean; ms: number }): void {
     if (heard) {
       this.#silentMs = 0;
@@ -44,10 +44,10 @@ export class Diagnosis {
     this.#isAsking = true;
     const reached = await this.#tryBoth();
     this.#isAsking = false;
-    // What the pool heard is noted in a moment.
+    // The next `note` takes account of what the pool heard.
     if (reached === 'pool' || this.#silentMs === 0) return;
     this.#silentMs = (this.#options.patienceMs * 2) / 3;
-    // Twice in a row, as the database may have come back between the two looks.
+    // Twice in a row, as the database may have come back between the two attempts.
     this.#suspicions = reached === 'anew' ? this.#suspicions + 1 : 0;
     this.state = this.#suspicions > 1 ? 'stuck' : 'away';
   }

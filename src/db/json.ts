@@ -4,15 +4,15 @@ import type { DB } from '../../generated/database.ts';
 declare const shape: unique symbol;
 
 /**
- * JSON text of a `T`. The database builds resources as text, so that the response and the event show the same
- * bytes and no row is parsed and printed again. Invariant in `T`: text with a field too many does not fit.
+ * JSON text of a `T`. The database builds resources as text, so that the response and the event show the same bytes and
+ * no row is parsed and serialized again. Invariant in `T`: text with an extra field does not fit.
  */
 export type Json<T> = string & { readonly [shape]: (value: T) => T };
 
-/** JSON text of whatever shape. */
+/** JSON text of any shape. */
 export type AnyJson = string & { readonly [shape]: unknown };
 
-/** The same in UTF-8, for a body that is sent again and again, or that a thread has written. */
+/** The same in UTF-8, for a body that is sent repeatedly, or that a thread has written. */
 export type EncodedJson<T> = Buffer & { readonly [shape]: (value: T) => T };
 
 /** SQL for a JSON object; the compiler checks every field against the contract's type. */
@@ -42,7 +42,7 @@ export function rfc3339<T extends Date | null>(
   return sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
-/** A timestamp in the given interface's form, `YYYY-MM-DD HH:MM:SS` in UTC. */
+/** A timestamp in the form that the given interface prescribes, `YYYY-MM-DD HH:MM:SS` in UTC. */
 export function spacedDateTime(column: Expression<Date>): RawBuilder<string> {
   return sql`to_char(${column} at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS')`;
 }

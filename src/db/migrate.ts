@@ -1,12 +1,11 @@
 /**
- * Brings the schema up to date while other processes serve.
+ * Brings the schema up to date while other processes serve requests.
  *
  * Actors: this process, on a connection of its own; others like it, including older ones; requests.
  *
- * Guarantees: only one process migrates at a time. It holds a lock of the session that does the work, so the lock
- * lasts exactly as long as the work. Each migration is committed on its own. If a migration waits for a table,
- * requests queue behind it for the lock timeout at most, then have a pause. No migration is ended because it takes
- * long.
+ * Guarantees: only one process migrates at a time. It holds a lock of the session that does the work, so the lock lasts
+ * exactly as long as the work. Each migration is committed on its own. If a migration waits for a table, requests queue
+ * behind it for the lock timeout at most; then it pauses. No migration is ended because it takes long.
  *
  * After a crash: a migration in a transaction has left nothing; one without is run again, and an index that was left
  * invalid is rebuilt.
@@ -25,7 +24,7 @@ import {
 } from './schema.ts';
 
 export interface MigrateOptions {
-  /** Holds the migrations; those of this version unless given. */
+  /** Where the migrations are; by default those of this version. */
   directory?: URL;
   /** Receives one line for everything slow or unusual; writes to standard error by default. */
   say?: (line: string) => void;
@@ -40,9 +39,9 @@ export interface Migrated {
 }
 
 /**
- * Brings the schema up to date; does nothing when it is, or when it is newer. Waits as long as it must: for another
+ * Brings the schema up to date; does nothing when it is, or when it is newer. Waits as long as necessary: for another
  * process that migrates, and for locks. The connection must keep its session: a pooler in transaction mode does not.
- * @throws an Error of one line when a migration fails, or the schema was not made by these migrations.
+ * @throws an Error of one line when a migration fails, or the schema was not created by these migrations.
  */
 export async function migrate(
   connection: pg.PoolConfig,
@@ -88,7 +87,7 @@ export async function requireMigrated(
 type Session = Kysely<DB>;
 type Say = (line: string) => void;
 
-// Of Kysely's migrator, which older versions use.
+// The key of Kysely's migrator, which older versions use.
 const lockKey = '3853314791062309107';
 // Requests stop waiting for a lock after 3.5 s.
 const lockTimeout = '1s';
@@ -97,11 +96,11 @@ const pollMs = 500;
 const sayEveryMs = 10_000;
 
 /**
- * Makes this session the one that migrates; it is until it ends. Asks again and again, as a session that waits in a
- * statement holds a snapshot, which `create index concurrently` in the other would wait for.
+ * Makes this session the one that migrates, until it ends. Polls for the lock: a session that waits inside a statement
+ * holds a snapshot, for which `create index concurrently` in the other session would wait.
  */
 async function beMigrator(session: Session, say: Say): Promise<void> {
-  // A zero at the start of a session would leave the limits that the role or the database has.
+  // A zero among the first settings of a session would leave the limits that the role or the database has.
   await sql`set statement_timeout = 0`.execute(session);
   // Otherwise the server continues a long statement whose process is gone. Some platforms cannot detect that.
   const watch = sql`set client_connection_check_interval = '1s'`.execute(session);
@@ -133,7 +132,7 @@ async function applyPending(session: Session, directory: URL, say: Say): Promise
   return { applied: pending.map(({ name }) => name), newer };
 }
 
-/** Tries again, after ever longer pauses, while others hold the locks that it needs. */
+/** Tries again, after longer and longer pauses, while others hold the locks that it needs. */
 async function applyPatiently(session: Session, migration: Migration, say: Say): Promise<void> {
   const { name } = migration;
   const started = performance.now();
@@ -167,14 +166,14 @@ async function apply(session: Session, { name, inTransaction, statements }: Migr
   }
 }
 
-/** Runs a statement that is a transaction of its own; does nothing when it has created its index before. */
+/** Runs a statement outside a transaction; does nothing if it has already created its index. */
 async function runAlone(session: Session, statement: string): Promise<void> {
   const index = /^create (?:unique )?index concurrently (?:if not exists )?([\w".]+)/im.exec(statement)?.[1];
-  // An index that is created so disturbs neither reads nor writes while it waits.
+  // Creating an index concurrently disturbs neither reads nor writes while it waits.
   await giveUpLocksAfter(session, index ? '0' : lockTimeout);
   const state = index && (await stateOf(session, index));
   if (state === 'valid') return;
-  // Its creation was interrupted: `if not exists` would keep it as it is.
+  // Its creation was interrupted: `if not exists` would leave it as it is.
   if (state === 'invalid') await sql.raw(`drop index concurrently ${index}`).execute(session);
   await sql.raw(statement).execute(session);
 }

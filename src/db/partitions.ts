@@ -7,14 +7,14 @@ import { sql } from 'kysely';
 import { type Database, inTransaction } from './database.ts';
 import { type Param, statement } from './statement.ts';
 
-/** Days to come that have their partitions. */
+/** How many coming days have partitions. */
 const daysAhead = 3;
 
 const tables = ['event', 'feed', 'delivery_log'];
 
 /**
- * Ensures that today and the coming days have partitions. If they had none, rows have gone into the default
- * partition, which becomes an ordinary one.
+ * Ensures that today and the coming days have partitions. If they had none, rows went into the default partition, which
+ * now becomes an ordinary one.
  * @param unhurried the same database without a time limit, used only for steps that were too slow for `database`: one
  *   of them reads the whole default partition. A connection without a limit would not notice a dead network.
  * @returns whether there is another step.
@@ -49,9 +49,9 @@ export async function dropPartitions(database: Database, days: number): Promise<
 }
 
 /**
- * Notes for each account the last event that its feed is about to lose, a few hundred accounts at a time, and then drops
- * the days. The drop makes everybody wait, so it must not go through all accounts itself. The notes stay right until then:
- * no event is added to a past day, and days with events that are not in the feed yet are left out.
+ * Records for each account the last event that its feed is about to lose, a few hundred accounts at a time, and then
+ * drops the days. The drop makes everybody wait, so it must not go through all accounts itself. The records stay right
+ * until then: no event is added to a past day, and days with events that are not in the feed yet are left out.
  */
 async function dropEvents(database: Database, days: number): Promise<object[]> {
   const [past] = await selectPast(database, { days });
@@ -84,7 +84,7 @@ const keep = statement(
     select keep_partitions(${p('table', 'regclass')}, ${p('days_ahead', 'integer')}) as more`,
 );
 
-/** When the last day ended that is to go; null when there is none. */
+/** The end of the last day to be dropped; null when there is none. */
 const selectPast = statement(
   'db.daysToDrop',
   (p: Param<{ days: number }>) => sql<{ until: string | null }>`

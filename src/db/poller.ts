@@ -8,8 +8,8 @@ export interface Poller {
 }
 
 /**
- * Runs `work` back to back while it reports more to do, else every `idleMs` or when nudged. A failing round is
- * logged and tried again after a second, whatever nudges come.
+ * Runs `work` without pause while it reports more to do, otherwise every `idleMs` or when nudged. A round that fails is
+ * logged and tried again after a second, regardless of nudges.
  */
 export function startPoller(
   name: string,

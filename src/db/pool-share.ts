@@ -1,7 +1,7 @@
 import type { LentClient, Turn, WatchedPool } from './pool.ts';
 import { DatabaseUnavailable, ShareTaken } from './unavailable.ts';
 
-// A little longer than a connection of the pool is waited for, which shows first that there is none.
+// A little longer than the pool waits for a connection, so that the pool is the first to report that it has none.
 const queueMs = 3_200;
 
 interface Waiting {
@@ -11,7 +11,7 @@ interface Waiting {
 
 /**
  * What one client may use of a pool: half of its connections, so that no client can occupy all of them with heavy
- * statements, or with statements that wait for locks. Whatever exceeds that waits here, in the order of arrival.
+ * statements, or with statements that wait for locks. Calls beyond that wait here, in order of arrival.
  */
 export class PoolShare {
   readonly options: WatchedPool['options'];
@@ -28,7 +28,7 @@ export class PoolShare {
     this.#most = Math.ceil((pool.options.max ?? 1) / 2);
   }
 
-  /** As of the pool. @throws ShareTaken when the client's other statements leave no room for too long */
+  /** As of the pool. @throws ShareTaken when the client's other statements leave no room for too long a time */
   connect(patienceMs = this.limits.silenceMs): Promise<LentClient> {
     if (this.#held === this.#most)
       return this.#queue().then(() => this.#pool.connect(patienceMs, this.#turn()));
@@ -49,7 +49,7 @@ export class PoolShare {
     return {
       end: () => this.#leave(),
       fail: (error) => {
-        // Those who wait would have to wait as long again, and in vain.
+        // Those that wait would have to wait as long again, in vain.
         for (const waiting of this.#waiting) waiting.fail(error);
         this.#leave();
       },

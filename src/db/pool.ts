@@ -5,16 +5,15 @@ import { Diagnosis } from './diagnosis.ts';
 import { DatabaseUnavailable, noteUndone } from './unavailable.ts';
 
 /*
- * A pool whose connections are always in a known state. It checks all of them ten times a second, so that watching
- * costs a statement nothing.
+ * A pool whose connections are always in a known state. It checks all of them ten times a second, so watching costs
+ * statements nothing.
  *
- * A connection that leaves a statement without a response for too long is reset. The statement may be lost or may
- * still be executed, so its caller learns that the database is unavailable; but no caller ever gets a connection on
- * which a statement or transaction of another one is open. A connection that is returned with one open is reset as
- * well.
+ * A connection that leaves a statement without a response for too long is reset. The statement may be lost or may still
+ * be executed, so its caller learns that the database is unavailable; but no caller ever gets a connection on which a
+ * statement or transaction of another one is open. A connection that is returned with one open is reset as well.
  *
- * Idle connections that have been silent since the silent one was last used are assumed to be dead too: otherwise
- * each of them would cost a caller the same wait.
+ * Idle connections that have been silent since the silent one was last used are assumed to be dead too: otherwise each
+ * of them would cost a caller the same wait.
  *
  * A server that refuses writes may have been demoted while another one took over its name: connections are then
  * renewed, except for new ones.
@@ -27,7 +26,7 @@ export interface PoolLimits {
   silenceMs: number;
   /** The same for work that takes long by its nature. */
   longSilenceMs: number;
-  /** How old a connection must be to be renewed when its server takes no writes. */
+  /** How old a connection must be to be renewed when its server refuses writes. */
   renewMs: number;
   /** How long nothing may be heard on any connection before the process asks whether it is stuck. */
   stuckMs: number;
@@ -46,7 +45,7 @@ const replyMs = 600;
 /** A connection that is lent until its `release`. */
 export type LentClient = WatchedClient & Pick<pg.PoolClient, 'release'>;
 
-/** The use of one connection out of a limited number. */
+/** The right to one connection out of a limited number. */
 export interface Turn {
   /** Called when the connection is released. */
   end(): void;
@@ -73,7 +72,7 @@ export async function rowsFrom<Row>(
     const { rows } = await client.query(text, values);
     return rows as Row[];
   } catch (error) {
-    // Class 08 is of the connection, and a proxy may have reported it.
+    // Class 08 concerns the connection, and a proxy may have reported it.
     const isReported = error instanceof pg.DatabaseError && !error.code?.startsWith('08');
     if (isReported && !client.isComplete) noteUndone(error);
     throw error;
@@ -117,7 +116,7 @@ export class WatchedPool {
 
   /**
    * @param patienceMs how long a statement may take.
-   * @param turn that the connection is used in.
+   * @param turn the turn in which the connection is used.
    * @throws DatabaseUnavailable when there is no connection in time
    */
   async connect(patienceMs = this.limits.silenceMs, turn?: Turn): Promise<LentClient> {
@@ -139,7 +138,7 @@ export class WatchedPool {
     }
   }
 
-  /** Replaces the connections that are not new anyway, as their server may not be the right one any more. */
+  /** Replaces all but new connections, as their server may no longer be the right one. */
   renew(): void {
     for (const client of this.#clients) {
       if (client.openedAt > this.#now - this.limits.renewMs) continue;
@@ -221,17 +220,17 @@ export class WatchedPool {
   }
 
   #giveUp(client: WatchedClient): void {
-    // A moment late, as both are known to a tick.
+    // With some tolerance, as both times are only known to a tick.
     const since = this.#now + 2 * tickMs - client.silentMs;
     this.#discard(client, 'silent');
     for (const other of this.#clients)
       if (other.isIdle && other.heardAt <= since) this.#discard(other, 'silent');
   }
 
-  // Notices of the server apart from the error of the statement, which its caller gets.
+  // What an error says about the server; the caller of the statement gets the error itself.
   #heed(client: WatchedClient, code: string): void {
     if (code === '53100') this.diskWasFull = true;
-    // A prepared statement that is not known here: something between us and the server changes sessions.
+    // The server does not know a statement prepared on this connection: something in between switches sessions.
     if (code === '26000') client.isRetired = true;
     if (code === '25006') this.renew();
   }

@@ -15,5 +15,5 @@ export function openRedis(url: string): Redis {
   });
 }
 
-/** How long after a connection is lost another is tried. */
+/** How long after the loss of a connection the next one is tried. */
 export const reconnectMs = 500;

@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely';
 import type { DB } from '../../generated/database.ts';
 
 export interface Migration {
-  /** Of its file, without '.sql'; migrations are applied in the order of their names. */
+  /** The name of its file, without '.sql'; migrations are applied in the order of their names. */
   name: string;
   /** In one transaction, unless it says otherwise. */
   inTransaction: boolean;
@@ -11,7 +11,7 @@ export interface Migration {
   statements: string[];
 }
 
-/** How the schema of a database and a set of migrations differ; at most one of both is not empty. */
+/** How the schema of a database and a set of migrations differ; at most one of the two lists is not empty. */
 export interface SchemaDifference {
   /** Migrations that the database lacks, in order. */
   pending: Migration[];
@@ -23,8 +23,8 @@ export interface SchemaDifference {
 export const ownMigrations = new URL('./migrations/', import.meta.url);
 
 /**
- * Compares the migrations of a directory with those that a database has. It need not have any.
- * @throws an Error of one line when neither continues the other.
+ * Compares the migrations of a directory with those that a database has, if it has any.
+ * @throws an Error of one line unless one of the two continues the other.
  */
 export async function compareSchema(database: Kysely<DB>, directory: URL): Promise<SchemaDifference> {
   const [migrations, applied] = [await readMigrations(directory), await appliedMigrations(database)];
@@ -39,7 +39,7 @@ export async function compareSchema(database: Kysely<DB>, directory: URL): Promi
   return { pending: migrations.slice(common), newer: applied.slice(common) };
 }
 
-/** Notes that a migration is applied. */
+/** Records that a migration is applied. */
 export async function recordMigration(database: Kysely<DB>, name: string): Promise<void> {
   const timestamp = new Date().toISOString();
   await sql`insert into kysely_migration (name, timestamp) values (${name}, ${timestamp})`.execute(database);
@@ -68,7 +68,7 @@ async function readMigrations(directory: URL): Promise<Migration[]> {
     files.map(async (file) => {
       const text = await readFile(new URL(file, directory), 'utf8');
       const inTransaction = !text.startsWith('-- no transaction\n');
-      // Statements that are sent at once are a transaction, whoever begins one.
+      // Statements that are sent together are a transaction, even if nobody begins one.
       const statements = inTransaction ? [text] : text.split(/(?<=;)[ \t]*\n(?:[ \t]*\n)+/);
       return { name: file.replace(/\.sql$/, ''), inTransaction, statements };
     }),

@@ -3,19 +3,19 @@
  * key can replace an old one while values of both exist.
  *
  * An encrypted value names its key: mark (4 bytes), key id (4), nonce (24), tag (16), ciphertext; XAES-256-GCM, which
- * also authenticates the first 8 bytes. The previous release only knows a format without a name: nonce (12), tag
- * (16), ciphertext; AES-256-GCM. That format can always be decrypted. It is written as long as `isNaming` is false:
- * `sealing` in the database leaves processes of that release the time to end.
+ * also authenticates the first 8 bytes. The previous release only knows a format without a name: nonce (12), tag (16),
+ * ciphertext; AES-256-GCM. That format can always be decrypted. It is written as long as `isNaming` is false: `sealing`
+ * in the database gives processes of that release time to end.
  */
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, randomBytes } from 'node:crypto';
 import { createXaes, type Xaes } from './xaes.ts';
 
 export interface Seal {
-  /** The ids of the keys, 8 hex digits each, which tell nothing of the key. The first one seals. */
+  /** The ids of the keys, 8 hex digits each, which reveal nothing about the key. The first one encrypts. */
   readonly keyIds: string[];
   /** The first bytes of every value that names the first key. */
   readonly head: Buffer;
-  /** Whether values are sealed in the form that names its key. */
+  /** Whether values are encrypted in the format that names the key. */
   isNaming: boolean;
   close(secret: string | Buffer): Buffer;
   /** The secret as text. @throws UnknownKey, or an error when the bytes have changed since. */
@@ -24,7 +24,7 @@ export interface Seal {
   openBytes(sealed: Buffer): Buffer;
 }
 
-/** A value was sealed by none of the keys there are. */
+/** A value was encrypted with a key that is not among those given. */
 export class UnknownKey extends Error {
   constructor(sealed: Buffer) {
     super(isNamed(sealed) ? `sealed with the key ${idOf(sealed)}` : 'sealed with another key');

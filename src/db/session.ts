@@ -32,9 +32,9 @@ export function sessionSettings(limits: SessionLimits): Record<string, string> {
 }
 
 const formats = {
-  // A write that has waited for another continues with the row as that one left it; at a higher level it would fail.
+  // A write that waited for another one continues with the row as that left it; at a higher level it would fail.
   default_transaction_isolation: 'read committed',
-  // How values are written, by the server as by us.
+  // How values are written, both by the server and by us.
   DateStyle: 'ISO, MDY',
   standard_conforming_strings: 'on',
   array_nulls: 'on',

@@ -20,7 +20,7 @@ import { nameStatement } from './statement-names.ts';
  */
 export type Param<Values> = <K extends keyof Values & string>(name: K, type: string) => RawBuilder<Values[K]>;
 
-/** Executes a prepared statement on the database, or in a transaction, and gives its rows. */
+/** Executes a prepared statement on the database, or in a transaction, and returns its rows. */
 export type Statement<Values, Row> = (database: Database, values: Values) => Promise<Row[]>;
 
 /** A query of Kysely, or raw SQL. */
@@ -33,16 +33,16 @@ export interface StatementText {
   text: string;
   /** In the order of $1, $2, … */
   parameters: { name: string; type: string }[];
-  /** Values whose conditions are left out when they are absent; the text has them all. */
+  /** Values whose conditions are left out when they are absent; `text` has all conditions. */
   filters: readonly string[];
-  /** The text with the conditions of these filters alone. */
+  /** The text with the conditions of only these filters. */
   textWith: (wanted: readonly string[]) => string;
 }
 
 /**
  * Makes a query a statement that is prepared once per connection. It is compiled at its first execution: all of them
  * together would add 50 ms to the start of every process.
- * @param name feature and operation; no other statement has it.
+ * @param name feature and operation; unique among the statements.
  * @param write gets `p`, which stands for the values of one execution.
  */
 export function statement<Values extends object, Row>(
@@ -59,7 +59,7 @@ export function statement<Values extends object, Row>(
 
 /**
  * A statement with optional conditions. Each set of filters that callers use is a prepared statement of its own, so
- * that the planner sees the conditions that count and no others.
+ * that the planner sees the conditions that apply and no others.
  * @param filters names of values; `write` gets those that are not undefined, and leaves the other conditions out.
  */
 export function filteredStatement<Values extends object, Row, Filter extends keyof Values & string>(
@@ -141,8 +141,8 @@ class Placeholder {
 }
 
 /**
- * Gives every name one `$n`, where Kysely's own compiler would bind a value again at each mention, and makes what is
- * the same at every execution part of the text, where the planner sees it.
+ * Gives every name one `$n`, where Kysely's own compiler would bind a value again at each mention, and puts constants
+ * into the text, where the planner sees them.
  */
 class NamedParameterCompiler extends PostgresQueryCompiler {
   #places = new Map<string, string>();
@@ -166,7 +166,7 @@ class NamedParameterCompiler extends PostgresQueryCompiler {
   }
 }
 
-/** The builder that statements are written with; it compiles and never connects. */
+/** The builder that statements are written with; it only compiles and never connects. */
 export const build = new Kysely<DB>({
   dialect: {
     createAdapter: () => new PostgresAdapter(),

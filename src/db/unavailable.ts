@@ -14,7 +14,7 @@ export class ShareTaken extends Error {
   }
 }
 
-/** Whether an error says that the database cannot serve now, so that nothing is wrong with the request. */
+/** Whether an error says that the database cannot serve now, and nothing is wrong with the request. */
 export function isUnavailable(thrown: unknown): boolean {
   if (thrown instanceof DatabaseUnavailable) return true;
   const { code = '', message = '' } = thrown as { code?: string; message?: string };
@@ -29,14 +29,14 @@ export function refusesWrites(thrown: unknown): boolean {
 const undone = new WeakSet<object>();
 
 /**
- * Whether an error says that its statement has certainly changed nothing: the server reported it, before it reported that
- * the statement was complete. It commits only after that.
+ * Whether an error says that its statement has certainly changed nothing: the server reported it before it reported
+ * that the statement was complete, and it commits only after that.
  */
 export function isUndone(thrown: unknown): boolean {
   return undone.has(thrown as object);
 }
 
-/** Notes that an error is of that kind. */
+/** Marks an error as one of that kind. */
 export function noteUndone(error: object): void {
   undone.add(error);
 }

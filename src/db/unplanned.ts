@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 
 /**
- * The ids of a statement that some calls share, without the planner seeing how many there are. For a few it would
- * expect less work than for any number, and plan the statement anew at each execution, which costs several times the
+ * The ids of a shared statement, hiding their number from the planner. For a few ids it would expect less work than
+ * with its generic plan, and plan the statement again at each execution, which costs several times as much as the
  * look-ups.
  */
 export function unplanned(ids: RawBuilder<unknown>, type = 'bigint[]'): RawBuilder<unknown> {

@@ -15,12 +15,12 @@ export interface Xaes {
  * @param bytes the key, 32 of them.
  */
 export function createXaes(bytes: Buffer): Xaes {
-  // Made once, since blocks of ECB know nothing of each other: to make a cipher takes longer than to use it.
+  // Created once, since blocks of ECB are independent: creating a cipher takes longer than using it.
   const cipher = createCipheriv('aes-256-ecb', bytes, null).setAutoPadding(false);
   const block = (text: Buffer) => cipher.update(text);
   const subkey = doubled(block(Buffer.alloc(16)));
 
-  // CMAC of one whole block each, for the two counters (NIST SP 800-108r1, section 4.1; SP 800-38B, section 6.2).
+  // The CMAC of one whole block for each of the two counters (NIST SP 800-108r1, section 4.1; SP 800-38B, section 6.2).
   const messageKey = (nonce: Buffer) => {
     const blocks = Buffer.alloc(32);
     for (const counter of [1, 2]) {
@@ -29,7 +29,7 @@ export function createXaes(bytes: Buffer): Xaes {
       nonce.copy(blocks, offset + 4, 0, 12);
     }
     for (let i = 0; i < 32; i++) blocks[i] = (blocks[i] as number) ^ (subkey[i % 16] as number);
-    // A cipher takes four times as long to make from the bytes of its key.
+    // Creating a cipher from the bytes of its key takes four times as long.
     return createSecretKey(block(blocks));
   };
 

@@ -27,12 +27,12 @@ export interface Claims {
 export interface AuthenticationParts {
   /**
    * The claims of the request's bearer token.
-   * @throws EndedToken when this service issued it for a time that is over; otherwise when there is none that it issued,
-   *   or it cannot tell
+   * @throws EndedToken when this service issued the token and it has expired; other errors when the service did not
+   *   issue it, or cannot tell
    */
   verify: (request: FastifyRequest) => Promise<Claims>;
   findCaller: (claims: Claims) => Promise<Caller | undefined>;
-  /** Who makes the request, if all of that was found a moment ago. */
+  /** Who makes the request, if everything about it was looked up a moment ago. */
   knownCaller: (request: FastifyRequest) => Caller | undefined;
   limits: Limits;
 }
@@ -58,7 +58,7 @@ export function authenticate(
   const identifyAndAdmit = async (request: FastifyRequest, reply: FastifyReply) => {
     const caller = await identify(request, parts);
     if (typeof caller !== 'string') return admit(caller, request, reply);
-    // Whoever shows a token that this service issued guesses nothing, and has to learn that it needs another one.
+    // A caller with a token that this service issued is not guessing, and has to learn that it needs a new one.
     if (caller === 'not issued here') await parts.limits.countFailure(request, { operationId });
     // RFC 6750, section 3.1: a request without a bearer token gets no error code.
     throw /^Bearer /i.test(request.headers.authorization ?? '')

@@ -74,10 +74,10 @@ export function networkOf(address: Address | undefined): string {
     : `${ipaddr.IPv6.networkAddressFromCIDR(`${address.toNormalizedString().split('%', 1)[0]}/64`)}/64`;
 }
 
-// RFC 7239, section 4. A comma within a quoted string splits it into parts that are no elements, which ends the walk.
+// RFC 7239, section 4. A comma in a quoted string splits it into parts that are not elements, which ends the search.
 const pair = /[ \t]*([!#$%&'*+.^_`|~\w-]+)=([!#$%&'*+.^_`|~\w-]+|"(?:[^"\\]|\\.)*")/y;
 
-/** The node that an element of Forwarded names by `for`; empty when it names none or is malformed. */
+/** The node that an element of Forwarded names in `for`; empty when it names none or is malformed. */
 function forwardedFor(element: string): string {
   const text = element.trim();
   let node = '';
@@ -95,7 +95,10 @@ function forwardedFor(element: string): string {
   }
 }
 
-/** Reads `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]` and `[2001:db8::1]:80`; undefined for all else. */
+/**
+ * Reads `192.0.2.1`, `192.0.2.1:80`, `2001:db8::1`, `[2001:db8::1]` and `[2001:db8::1]:80`; undefined for anything
+ * else.
+ */
 function addressOf(node: string): Address | undefined {
   const [, bracketed, plain] = /^(?:\[([^\]]+)\]|([\d.]+))(?::\d{1,5})?$/.exec(node) ?? [];
   if (bracketed !== undefined) return isIPv6(bracketed) ? parse(bracketed) : undefined;
@@ -103,6 +106,6 @@ function addressOf(node: string): Address | undefined {
 }
 
 function parse(text: string): Address | undefined {
-  // Stricter than ipaddr, which takes 127.1 and octal numbers too.
+  // Stricter than ipaddr, which also accepts 127.1 and octal numbers.
   return isIPv4(text) || isIPv6(text) ? ipaddr.process(text) : undefined;
 }

@@ -1,10 +1,10 @@
 /**
- * Compresses the bodies of responses of all routes, in separate threads. A body that is a Buffer may be sent again
- * and again: it is compressed once for each coding, and the compressed forms live as long as it does. Other bodies
- * are compressed for their one request.
+ * Compresses the bodies of responses of all routes, in separate threads. A body that is a Buffer may be sent
+ * repeatedly: it is compressed once for each coding, and the compressed forms live as long as it does. Other bodies are
+ * compressed for their one request.
  *
- * Handlers know nothing of this. The ETag of a compressed response has the coding as its suffix, which is removed
- * from If-Match and If-None-Match before they reach the handlers: each names the same state of the resource.
+ * Handlers know nothing of this. The ETag of a compressed response has the coding as its suffix, which is removed from
+ * If-Match and If-None-Match before they reach the handlers: each names the same state of the resource.
  */
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream';
@@ -15,7 +15,7 @@ import { acceptedCodings, type Coding, codedETag, codings, withoutCodings } from
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** As it was sent; handlers see it in `headers` with the ETags of their own making. */
+    /** As it was sent; in `headers`, handlers see the ETags that they created. */
     sentIfNoneMatch: string | undefined;
   }
 }
@@ -25,7 +25,7 @@ const leastBytes = 1024;
 // Node has four threads, which name look-ups and files need as well.
 const mostAtOnce = 3;
 
-/** To be called after every `onSend` hook that looks at bodies is added, and before routes are. */
+/** Must be called after all `onSend` hooks that look at bodies are added, and before the routes. */
 export function compressResponses(app: FastifyInstance): void {
   app.decorateRequest('sentIfNoneMatch', undefined);
   app.addHook('onRequest', (request, _reply, done) => {
@@ -76,7 +76,7 @@ function isStream(payload: unknown): payload is Readable {
   return typeof (payload as Readable | null)?.pipe === 'function';
 }
 
-/** Where nothing is acceptable that there is, the body is sent as it is: the header may be disregarded. */
+/** If none of the codings is acceptable, the body is sent uncompressed: the header may be disregarded. */
 function chooseCoding({ headers }: FastifyRequest, payload: Body): Coding | 'identity' {
   const accepted = acceptedCodings(headers['accept-encoding']);
   const [best = 'identity'] = accepted;
@@ -137,13 +137,13 @@ const brotliOptions = (effort: number) => ({ params: { [constants.BROTLI_PARAM_Q
 // A level of gzip and a quality of Brotli. One more takes Brotli up to three times as long, for 0 to 3 % of a menu.
 const usualEffort = { gzip: 4, br: 3 };
 
-/** What never changes is compressed once in the life of the process, and is worth more work. */
+/** Bodies that never change are compressed once in the life of the process, and are worth more work. */
 const effortFor = (reply: FastifyReply, coding: Coding): number =>
   /\bimmutable\b/.test(String(reply.getHeader('cache-control'))) ? 6 : usualEffort[coding];
 
 /*
- * If-None-Match only matches a coding that this request accepts: a cache may ask on behalf of one client with what it
- * stores for another (RFC 9111, 4.3.1).
+ * If-None-Match only matches a coding that this request accepts: a cache may ask on behalf of one client with the ETags
+ * that it stores for another (RFC 9111, 4.3.1).
  */
 function readETags(request: FastifyRequest): void {
   const { headers } = request.raw;

@@ -2,9 +2,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { badRequest, tooManyAtOnce } from './errors.ts';
 
 export interface ConcurrencyLimit {
-  /** An onRequest hook, for after authentication and before the body is read. @throws 429, or 400 if the client has gone */
+  /** An onRequest hook, to run after authentication and before the body is read. @throws 429, or 400 if the client has hung up */
   enter(request: FastifyRequest, reply: FastifyReply): Promise<void>;
-  /** Performs the call; its place is kept until that has ended, even when the client has gone. */
+  /** Performs the call; its place is kept until it has ended, even if the client has hung up. */
   during<T>(request: FastifyRequest, perform: () => Promise<T>): Promise<T>;
 }
 

@@ -12,11 +12,13 @@ export function isCurrent(ifNoneMatch: string | undefined, eTag: string): boolea
 
 /** A write whose versions get ETags. */
 export interface Stamped {
-  /** Random, so that an ETag names this write, and not one that gave the same number in another history. */
+  /** Random, so that an ETag names this write, and not one that has the same version in another history. */
   stamp: number;
 }
 
-/** 31 bits: two writes that gave one record the same version are taken for one with a chance of 1 in 2 × 10⁹. */
+/**
+ * 31 bits: two writes that gave one record the same version are mistaken for each other with a chance of 1 in 2 × 10⁹.
+ */
 export function newStamp(): number {
   return Math.floor(Math.random() * 2 ** 31);
 }

@@ -3,10 +3,10 @@ import type { Socket } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Ends each connection as soon as it is idle once the server closes. Node closes the idle ones a single time, at the
+ * Once the server closes, ends each connection as soon as it is idle. Node closes the idle ones only once, at the
  * start; those that are busy then would stay for the keep-alive time.
- * @param leaving from its abort on each response is the last one on its connection, so that a proxy which keeps
- * connections has few left when the server closes.
+ * @param leaving once aborted, each response is the last one on its connection, so that a proxy that keeps connections
+ *   open has few left when the server closes.
  */
 export function endConnectionsOnClose(app: FastifyInstance, leaving?: AbortSignal): void {
   let closing = false;
@@ -24,7 +24,7 @@ export function endConnectionsOnClose(app: FastifyInstance, leaving?: AbortSigna
 
 /** How long a connection may take for a response, in milliseconds. */
 export interface ReadingTime {
-  /** Without taking anything. */
+  /** Without reading anything. */
   stallMs: number;
   /** For the whole response. */
   wholeMs: number;
@@ -36,12 +36,13 @@ interface Sent {
   isTimed: boolean;
 }
 
-/** Destroys each connection that does not take a response in time: it would hold a descriptor and the body for ever. */
+/** Destroys each connection that does not read a response in time: it would hold a descriptor and the body forever. */
 export function cutSlowReaders(
   app: FastifyInstance,
   { stallMs, wholeMs }: ReadingTime = { stallMs: 30_000, wholeMs: 300_000 },
 ): void {
-  // By connection: a Map that gains and loses an entry with each response keeps alive what has passed through it.
+  // Stored by connection: a Map that gains and loses an entry with each response keeps alive what has passed through
+  // it.
   const unfinished = new Map<Socket, Sent[]>();
   const sentOn = (socket: Socket) => {
     const sent: Sent[] = [];
@@ -52,7 +53,7 @@ export function cutSlowReaders(
   };
   app.addHook('onSend', ({ raw: { socket } }, { raw }, _payload, done) => {
     const sent = unfinished.get(socket) ?? sentOn(socket);
-    // An error in a later hook sends once more.
+    // After an error in a later hook, the response is sent again.
     if (!sent.some(({ response }) => response === raw))
       sent.push({ response: raw, since: performance.now(), isTimed: false });
     done();
@@ -63,11 +64,11 @@ export function cutSlowReaders(
     if (place >= 0) sent?.splice(place, 1);
     done();
   });
-  // Nearly all are finished at once: timers are for those that a look now and then still finds.
+  // Nearly all responses finish at once: only those that this periodic check still finds get a timer.
   const look = setInterval(() => {
     for (const [socket, responses] of unfinished) {
       for (const sent of responses) {
-        // Taken in drops, a response is never without progress.
+        // A response that is read drop by drop is never without progress.
         if (performance.now() - sent.since > wholeMs) socket.destroy();
         // Node's own timer: it sees how much the kernel takes, ends the connection, and is reset for the next request.
         else if (!sent.isTimed) sent.response.setTimeout(stallMs);

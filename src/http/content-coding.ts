@@ -18,7 +18,7 @@ export function acceptedCodings(acceptEncoding: string | undefined): (Coding | '
     .sort((a, b) => weightOf(b) - weightOf(a));
 }
 
-// Below the least that can be said.
+// Below the smallest weight that a header can state.
 const leastWeight = 0.0001;
 
 function readCoding(text: string): [string, number] {
@@ -39,7 +39,7 @@ export function codedETag(eTag: string, coding: Coding | 'identity'): string {
   return coding === 'identity' || eTag.startsWith('W/') ? eTag : eTag.replace(/"$/, `-${coding}"`);
 }
 
-/** A list of ETags in which those of these codings are replaced by those of the body as it is. */
+/** A list of ETags in which those of these codings are replaced by those of the uncompressed body. */
 export function withoutCodings(eTags: string, replaced: readonly string[]): string {
   return eTags.replace(/-(br|gzip)"/g, (suffix, coding) => (replaced.includes(coding) ? '"' : suffix));
 }

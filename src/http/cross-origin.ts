@@ -2,11 +2,11 @@ import cors from '@fastify/cors';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 export interface CrossOrigin {
-  /** Responds to preflights and adds the headers. To be called before other hooks that may refuse a request. */
+  /** Responds to preflights and adds the headers. Must be called before other hooks that may refuse a request. */
   register(app: FastifyInstance): Promise<void>;
-  /** The headers of a response to a page of this origin, for what no hook sees. */
+  /** The headers of a response to a page of this origin, for responses that no hook sees. */
   headersFor(origin: string | undefined): Record<string, string>;
-  /** The same for a request that could not be parsed, of which there are only bytes. */
+  /** The same for a request that could not be parsed, given its bytes. */
   headersOfPacket(packet: Buffer | undefined): Record<string, string>;
 }
 
@@ -32,7 +32,7 @@ export const allowedHeaders = [
 ];
 
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE'];
-// As long as browsers keep a preflight at most.
+// The longest that browsers cache a preflight.
 const preflightSeconds = 7_200;
 
 /**

@@ -53,7 +53,7 @@ export function insufficientScope(scopes: readonly string[]): ApiError {
   );
 }
 
-/** 403: the caller may not act on the record, or not do this at all. */
+/** 403: the caller may not act on the record, or may not do this at all. */
 export function forbidden(detail: string): ApiError {
   return new ApiError(403, 'Forbidden', 'forbidden', detail);
 }
@@ -137,7 +137,7 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiError {
   );
 }
 
-/** As many errors as a response lists. */
+/** The maximum number of errors that a response lists. */
 export const listedErrors = 100;
 
 /** Collects errors; keeps one more than a response lists, to show that there are more. */
@@ -197,7 +197,7 @@ function concurrencyLimited(message: string): ApiError {
   });
 }
 
-/** The client has as many Idempotency-Keys as it may have; the oldest ends in so many seconds. */
+/** The client has as many Idempotency-Keys as it may have; the oldest expires in this many seconds. */
 export function tooManyKeys(retryAfterSeconds: number): ApiError {
   return new ApiError(
     429,

@@ -6,7 +6,7 @@ import type { Caller } from './caller.ts';
 
 /** Everything one call of an operation brings, already authenticated and validated. */
 export type Call<Id extends keyof operations> = {
-  /** Under an Idempotency-Key the transaction in which the call takes place. */
+  /** With an Idempotency-Key, the transaction in which the call takes place. */
   database: Database;
   params: Part<Id, 'path'>;
   query: Part<Id, 'query'>;
@@ -15,7 +15,7 @@ export type Call<Id extends keyof operations> = {
   /** The body's media type, one of the documented ones. Where there are several, the handler reads the bytes. */
   bodyType: keyof RequestContent<operations[Id]>;
   caller: Caller;
-  /** Of the response, by `Accept`; the first documented one where there is no choice. */
+  /** The media type of the response, by `Accept`; the first documented one if there is no choice. */
   mediaType: MediaType<Id>;
   requestId: string;
   /** Path and query as they were sent. */

@@ -31,7 +31,7 @@ interface CallKey {
 
 export type KeyedRequest = CallKey & { body_hash: Buffer };
 
-/** The request as its repeats are recognised by; undefined when it has no key or the operation takes none. */
+/** What identifies repeats of the request; undefined when it has no key or the operation accepts none. */
 export function keyedRequest(
   operationId: OperationId,
   { caller, headers, params, body }: FastifyRequest,
@@ -59,7 +59,7 @@ interface Parts {
 /**
  * Performs the call, or returns the response of its first execution.
  * @param perform does the work in the given transaction.
- * @throws 409 while the first is in progress, 422 if it had another body, 429 if the client stores too much, and
+ * @throws 409 while the first is in progress, 422 if it had a different body, 429 if the client stores too much, and
  *   whatever the call throws.
  */
 export async function respondOnce(
@@ -81,15 +81,15 @@ export async function respondOnce(
 }
 
 /**
- * Removes a batch of keys that are too old to count.
- * @returns how many; there may be more.
+ * Removes a batch of expired keys.
+ * @returns how many were removed; there may be more.
  */
 export async function removeOldKeys(database: Database, batch = 1000): Promise<number> {
   const removed = await removeOld(database, { batch });
   return removed.length;
 }
 
-/** Undefined when another was faster: its response is there now, and nothing was done here. */
+/** Undefined if another request was faster: its response is stored now, and nothing was done here. */
 async function performAndStore(
   { database, seal, kept }: Parts,
   request: KeyedRequest,
@@ -118,7 +118,7 @@ async function performAndStore(
 
 class Overtaken extends Error {}
 
-// A statement that fails would spoil the transaction, in which its refusal is to be stored.
+// A failed statement would abort the transaction, in which its refusal is to be stored.
 async function outcomeOf(
   transaction: Database,
   perform: () => Promise<OperationResponse>,
@@ -157,7 +157,7 @@ const tryLock = statement('idempotency.lock', (p: Param<CallKey>) => {
   );
 });
 
-// A key that is too old to count may still be stored, and is replaced.
+// An expired key may still be stored, and is replaced.
 const store = statement('idempotency.store', (p: Param<KeyedRequest & { sealed_answer: Buffer }>) =>
   build
     .insertInto('idempotency_key')

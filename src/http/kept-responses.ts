@@ -3,26 +3,26 @@ import type { Database } from '../db/database.ts';
 import { build, type Param, statement } from '../db/statement.ts';
 import { tooManyKeys } from './errors.ts';
 
-/** What one client may keep under its keys. */
+/** What one client may store under its keys. */
 export interface KeptResponses {
-  /** @throws 429 when the client's keys of the last 24 hours are too many, or their responses too much. */
+  /** @throws 429 when the client has too many keys of the last 24 hours, or their responses are too large in total. */
   requireRoom(database: Database, clientId: string): Promise<void>;
-  /** One more is kept. */
+  /** One more is stored. */
   added(clientId: string, bytes: number): void;
 }
 
 /** How long a key counts. */
 export const lifetime = sql`interval '24 hours'`;
 
-// A count reads each key of the client in an index, so one that is far from the bound is relied on for longer.
+// A count reads each key of the client in an index, so one far below the limit is relied on for longer.
 const trustMs = 10 * 60_000;
 const trustNearMs = 5_000;
 
 /**
- * Limits how much a client can make the database store. A call beyond the limit is refused before it does anything:
- * to delete an old key instead would let a repeat of that call take effect a second time. Each process counts what
- * the client has stored, then adds what it stores itself; what other processes add shows at the next count, so the
- * limit may be exceeded by that much.
+ * Limits how much a client can make the database store. A call beyond the limit is refused before it does anything: if
+ * an old key were deleted instead, a repeat of its call could take effect a second time. Each process counts what the
+ * client has stored, then adds what it stores itself; what other processes add shows at the next count, so the limit
+ * may be exceeded by that much.
  */
 export function createKeptResponses({
   keys = 250_000,
@@ -39,7 +39,7 @@ export function createKeptResponses({
   async function isCurrent({ counted, at, added }: Use): Promise<boolean> {
     const full = fullness(await counted, added);
     if (performance.now() - at > (full < 0.5 ? trustMs : trustNearMs)) return false;
-    // A refusal is based on a count alone, which knows when there will be room.
+    // Only a fresh count leads to a refusal, since it says when there will be room.
     return full < 1 || added.keys === 0;
   }
 
@@ -56,7 +56,7 @@ export function createKeptResponses({
     async requireRoom(database, clientId) {
       let use = known.get(clientId);
       if (!use || !(await isCurrent(use))) {
-        // Calls that come together share a count.
+        // Concurrent calls share a count.
         const newer = known.get(clientId);
         use = newer && newer !== use ? newer : begin(database, clientId);
       }
@@ -76,14 +76,14 @@ export function createKeptResponses({
 interface Use {
   counted: Promise<Count>;
   at: number;
-  /** By this process since the count. */
+  /** What this process has added since the count. */
   added: { keys: number; bytes: number };
 }
 
 interface Count {
   keys: number;
   bytes: number;
-  /** Seconds; null: there is none. */
+  /** In seconds; null if there is none. */
   oldest_ends_in: number | null;
 }
 

@@ -26,7 +26,7 @@ function logMethod(this: unknown, line: any, log: (...line: any) => void, level:
   if (level >= errorLevel) output().flush();
 }
 
-// As bytes, which its types do not know: text that waits would be measured again with each line.
+// As bytes, which its types do not mention: waiting text would be measured again with each line.
 function writeLine(line: string): void {
   output().write(Buffer.from(line) as unknown as string);
 }

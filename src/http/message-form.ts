@@ -4,11 +4,11 @@ import { type ApiError, ambiguousRequest } from './errors.ts';
 
 /*
  * Node's parser refuses most requests that two readers could take for different ones: ambiguous lengths, folded
- * headers, bare line feeds. What follows is what it lets through. A proxy in front of the service may decide by the
- * one reading, and the service by the other.
+ * headers, bare line feeds. The checks below cover what it lets through. A proxy in front of the service might act on
+ * one reading, and the service on the other.
  */
 
-// Of several, Node takes the first or joins them, and a proxy may take the last.
+// If there are several, Node takes the first or joins them, and a proxy may take the last.
 const singular = new Map(
   ['host', 'authorization', 'content-type', 'idempotency-key'].map((name, place) => [name, 1 << place]),
 );
@@ -24,7 +24,7 @@ export function ambiguity(request: IncomingMessage): ApiError | undefined {
   const authority = url.startsWith('/') ? undefined : /^https?:\/\/([^/?#]*)/i.exec(url)?.[1];
   const detail = ended.has(socket)
     ? 'An earlier request on this connection was refused.'
-    : fault(request, authority);
+    : findAmbiguity(request, authority);
   if (authority !== undefined) headers.host = authority;
   if (detail === undefined) return undefined;
   ended.add(socket);
@@ -32,7 +32,7 @@ export function ambiguity(request: IncomingMessage): ApiError | undefined {
 }
 
 /** @param authority of its target, if that names one */
-function fault(
+function findAmbiguity(
   { rawHeaders, headers, httpVersion, url }: IncomingMessage,
   authority?: string,
 ): string | undefined {
@@ -51,7 +51,7 @@ function fault(
   if (!hostForm.test(authority ?? '')) return 'The host in the URL is not valid.';
   // No part of a target; some take it for the end of the path, and some for a part of it.
   if (url?.includes('#')) return 'The URL cannot have a fragment.';
-  // RFC 9112, section 6.1: other codings are not understood here, and in HTTP/1.0 the framing is faulty.
+  // RFC 9112, section 6.1: other codings are not supported here, and in HTTP/1.0 the framing cannot be trusted.
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || httpVersion === '1.0'))
     return 'Transfer-Encoding can only be chunked, in HTTP/1.1.';

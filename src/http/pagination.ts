@@ -29,7 +29,7 @@ export function pageRequest(query: { limit?: number; cursor?: string }): PageReq
 
 /**
  * The id in a cursor.
- * @throws 422 for one without this form, which no response has contained.
+ * @throws 422 for one in any other form, which no response has contained.
  */
 export function readCursor(cursor: string, form: RegExp): string {
   const id = /^[A-Za-z0-9_-]{2,128}$/.test(cursor) ? Buffer.from(cursor, 'base64url').toString() : '';
@@ -37,7 +37,7 @@ export function readCursor(cursor: string, form: RegExp): string {
   throw parameterError([{ field: 'cursor', code: 'cursor', message: 'is not a cursor of this list' }]);
 }
 
-/** What readCursor reads. */
+/** A cursor that readCursor reads. */
 export function writeCursor(id: string | number): string {
   return Buffer.from(String(id)).toString('base64url');
 }

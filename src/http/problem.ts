@@ -60,14 +60,13 @@ export function refusal(thrown: unknown): ApiError | undefined {
   return textErrors[code]?.();
 }
 
-/** 415 naming what the operation takes. */
+/** 415, naming what the operation accepts. */
 export function refusedMediaType(request: FastifyRequest): ApiError {
   const { operationId } = request.routeOptions.config;
   return unsupportedMediaType((operationId && operations[operationId].body?.mediaTypes) ?? []);
 }
 
-// An operation that takes a form is a token or revocation endpoint, and reports errors as RFC 6749 does, even those
-// of its schema.
+// An operation that accepts a form is a token or revocation endpoint, and reports even schema errors as RFC 6749 does.
 function takesForm(operationId: OperationId): boolean {
   return operations[operationId].body?.mediaTypes.includes('application/x-www-form-urlencoded') ?? false;
 }

@@ -8,8 +8,8 @@ export interface Limits {
   /** Counts a call of an authenticated client and states its quota in the response. @throws 429 */
   count(request: FastifyRequest, reply: FastifyReply, operationId: string): Promise<void>;
   /**
-   * Counts credentials that were looked at and found wrong, by the network they come from and by the client they name.
-   * @throws 429 in place of the refusal
+   * Counts credentials that were checked and found wrong, by the network they come from and by the client they name.
+   * @throws 429 instead of the refusal
    */
   countFailure(request: FastifyRequest, failure: Failure): Promise<void>;
 }
@@ -29,20 +29,20 @@ declare module 'fastify' {
 
 const minute = 60_000;
 const failuresPerMinute = 30;
-// Longer than any existing id; what is sent may be far longer.
+// Longer than any existing id; one that is sent may be far longer.
 const longestClientId = 64;
 
 /**
  * One quota for all calls of a client, and a separate one for each operation with `x-rate-limit` in the contract. If
- * that is by address, as for the token endpoint, only failures are counted. Windows are fixed and start with the
- * first call.
+ * that is by address, as for the token endpoint, only failures are counted. Windows are fixed and start with the first
+ * call.
  *
- * Failures are counted after the credentials were checked, so nobody's failures can lock out a caller with the right
+ * Failures are counted only after the credentials were checked, so they can never lock out a caller with the right
  * ones: a limit turns a 401 into a 429 and does nothing else. Guessing is hopeless because of the length of the
  * secrets.
  * @param networkOf the unit in which the sender of a request is counted; see http/client-address.ts.
  * @param redisUrl where processes count together; without it, and while Redis is unavailable, each counts on its own.
- * @param countsShared is told at first, and whenever it changes, whether they count together.
+ * @param countsShared is told initially, and whenever it changes, whether they count together.
  */
 export async function createLimits(
   app: FastifyInstance,
@@ -60,7 +60,7 @@ export async function createLimits(
 ): Promise<Limits> {
   const counts =
     redisUrl === undefined ? undefined : new SharedCounts(app, { url: redisUrl, observe: countsShared });
-  // Else the first calls of a process that has just started would be counted apart.
+  // Otherwise the first calls of a process that has just started would be counted separately.
   await counts?.tried;
   await app.register(rateLimit, { global: false, ...(counts && { store: constructorOf(counts) }) });
   app.decorateRequest('refusedClientId', null);
@@ -95,7 +95,7 @@ export async function createLimits(
     async countFailure(request, { operationId, clientId }) {
       refuseExceeded(await (ofOperations.get(operationId) ?? failures)(request));
       if (clientId === undefined) return;
-      // Only now, so that an address adds few names to those that are counted.
+      // Only now, so that an address adds few names to the counts.
       request.refusedClientId = clientId.slice(0, longestClientId);
       refuseExceeded(await failuresOfClients(request));
     },
@@ -106,7 +106,7 @@ function refuseExceeded(quota: Awaited<ReturnType<ReturnType<FastifyInstance['cr
   if (!quota.isAllowed && quota.isExceeded) throw tooManyRequests(Math.max(1, quota.ttlInSeconds));
 }
 
-// The plugin makes its store itself; a constructor that returns an object makes that one.
+// The plugin creates its store itself; a constructor that returns an object makes it use that one.
 function constructorOf(counts: SharedCounts): FastifyRateLimitStoreCtor {
   return function Store() {
     return counts;

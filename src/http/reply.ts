@@ -26,7 +26,7 @@ export function created<const B, const H extends object>(body: B, headers: H) {
   return { status: 201 as const, headers, body };
 }
 
-/** 202: noted, and done in the background. */
+/** 202: recorded, to be done in the background. */
 export function accepted<const B, const H extends object = Record<never, never>>(
   body: B,
   headers: H = {} as H,

@@ -3,8 +3,8 @@ import { type ApiError, headersTooLarge, methodNotAllowed, notFound, uriTooLong 
 import { ambiguity } from './message-form.ts';
 
 /**
- * Longest path and query in characters: searchItems takes 200 UUIDs, which are 9,800. RFC 9110, section 4.1 asks for 8000
- * octets at least.
+ * Longest path and query in characters: searchItems accepts 200 UUIDs, which are 9,800. RFC 9110, section 4.1
+ * recommends at least 8000 octets.
  */
 const maxUrlLength = 12_288;
 
@@ -14,9 +14,9 @@ const maxUrlLength = 12_288;
 const maxETagsLength = 8192;
 
 /**
- * Refuses what no route serves, before anything else of the request is looked at: an ambiguous request (400), an
+ * Refuses requests that no route serves, before looking at anything else in them: an ambiguous request (400), an
  * unknown path (404), another method of a known one (405 with Allow), a URL or a list of ETags that is too long (414,
- * 431). To be called before routes are registered.
+ * 431). Must be called before routes are registered.
  */
 export function refuseUnrouted(app: FastifyInstance): void {
   const served = new Map<string, Set<string>>();
@@ -26,8 +26,8 @@ export function refuseUnrouted(app: FastifyInstance): void {
     for (const one of [method].flat()) methods.add(one);
   });
 
-  // In a hook, since Fastify reads and parses the body before it calls the handler below.
-  // Async, so that the rest of the bytes that came with a refused request are parsed before it is answered.
+  // In a hook, since Fastify reads and parses the body before it calls the handler below. Async, so that the rest of
+  // the bytes that came with a refused request are parsed before the response.
   app.addHook('onRequest', async (request) => {
     const ambiguous = ambiguity(request.raw);
     if (ambiguous) throw ambiguous;
@@ -37,7 +37,7 @@ export function refuseUnrouted(app: FastifyInstance): void {
       throw headersTooLarge(`If-Match and If-None-Match may have at most ${maxETagsLength} characters.`);
     if (request.is404 || request.routeOptions.url === '*') throw refusal(request, served);
   });
-  // Reached by routes that pass a request on, such as the route for static files.
+  // Called by routes that pass a request on, such as the route for static files.
   app.setNotFoundHandler((request) => {
     throw unknownPath(request);
   });

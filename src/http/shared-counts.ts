@@ -9,11 +9,11 @@ import { openRedis } from '../db/redis.ts';
 
 export interface SharedCountsOptions {
   url: string;
-  /** Is told at first, and whenever it changes, whether counts are shared. */
+  /** Is told initially, and whenever it changes, whether counts are shared. */
   observe: (isShared: boolean) => void;
 }
 
-/** How often a key was counted in its present window, which ends in `ttl` milliseconds. */
+/** How often a key was counted in its current window, which ends in `ttl` milliseconds. */
 interface Count {
   current: number;
   ttl: number;
@@ -34,7 +34,7 @@ export class SharedCounts {
   #isProbing = false;
   #hasComplained = false;
   readonly #tried = Promise.withResolvers<void>();
-  /** Resolves as soon as it is known, within about a second, whether Redis can be used. */
+  /** Resolves, within about a second, as soon as it is known whether Redis can be used. */
   readonly tried = this.#tried.promise;
 
   constructor(app: FastifyInstance, { url, observe }: SharedCountsOptions) {

@@ -1,7 +1,7 @@
 /**
- * A response as it is stored for repeats: JSON, compressed unless it is small, then encrypted, since it may contain
- * the secret of a webhook. The response to a call on hundreds of items has hundreds of kilobytes, and compression
- * leaves a thirtieth.
+ * A response as it is stored for repeats: JSON, compressed unless it is small, then encrypted, since it may contain the
+ * secret of a webhook. The response to a call on hundreds of items has hundreds of kilobytes; compression reduces it to
+ * a thirtieth.
  */
 import { promisify } from 'node:util';
 import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
@@ -11,22 +11,22 @@ import { ApiError } from './errors.ts';
 export interface OperationResponse {
   status: number;
   headers: object;
-  /** Of the body; JSON when there is none. */
+  /** That of the body; absent: JSON. */
   mediaType?: string;
   body: unknown;
 }
 
-/** What to store of a response, or of the refusal in its place. */
+/** What to store of a response or a refusal. */
 export async function closeResponse(seal: Seal, outcome: OperationResponse | ApiError): Promise<Buffer> {
   const json = Buffer.from(JSON.stringify(storedForm(outcome)));
-  // The release before, which may be asked for it, knows neither names of keys nor compression.
+  // The previous release, which may have to read it, supports neither key names nor compression.
   const isSmall = json.length < 1_024 || !seal.isNaming;
   return seal.close(isSmall ? json : Buffer.concat([compressed, await compress(json, options)]));
 }
 
 /**
  * The response with the header that marks a repeat.
- * @throws the refusal, if that is what was stored.
+ * @throws the refusal, if a refusal was stored.
  */
 export async function openResponse(seal: Seal, sealed: Buffer): Promise<OperationResponse> {
   const opened = seal.openBytes(sealed);
@@ -38,7 +38,7 @@ export async function openResponse(seal: Seal, sealed: Buffer): Promise<Operatio
 const compress = promisify(brotliCompress);
 const decompress = promisify(brotliDecompress);
 
-// Takes a third of the time of the next level, for a result at most a tenth larger.
+// Takes a third of the time of the next level, and the result is at most a tenth larger.
 const options = { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } };
 
 // JSON begins with a brace.

@@ -1,6 +1,6 @@
 /**
- * Bounds how many calls of each client are performed at a time in this process; the others wait for their turn, in the
- * order in which they came. For reads that are heavy, so that nobody's occupy all connections to the database.
+ * Limits how many calls of each client are performed at a time in this process; the others wait for their turn, in
+ * order of arrival. Meant for heavy reads, so that no client's reads occupy all connections to the database.
  */
 export function createTurns(most: number): <T>(clientId: string, perform: () => Promise<T>) => Promise<T> {
   const queues = new Map<string, { performed: number; waiting: (() => void)[] }>();
@@ -14,7 +14,7 @@ export function createTurns(most: number): <T>(clientId: string, perform: () => 
       return await perform();
     } finally {
       const next = queue.waiting.shift();
-      // Whose turn it is takes the place of the one that has ended.
+      // The next call takes the place of the one that has ended.
       if (next) next();
       else queue.performed -= 1;
       if (queue.performed === 0) queues.delete(clientId);

@@ -38,7 +38,7 @@ export async function createItem(call: Call<'createItem'>): Promise<Reply<'creat
   if (!item) {
     await requireMenu(database, key);
     await requireTerms(database, { ...key, category_id: body.category_id, price: body.price });
-    // They have changed in between.
+    // The category or the currency has changed in between.
     return createItem(call);
   }
   const location = `/api/v1/menus/${params.menu_id}/items/${item.id}`;

@@ -14,7 +14,7 @@ import type { FieldTypes } from '../records/update.ts';
 
 export type Item = components['schemas']['Item'];
 
-/** Path of one item and who asks: the values that every statement on one item takes. */
+/** The path of one item and who is asking: the values that every statement on one item takes. */
 export interface ItemKey extends Reach {
   menu_id: number;
   item_id: number;
@@ -25,7 +25,7 @@ export function itemKey(params: { menu_id: number; item_id: number }, caller: Ca
   return { menu_id: params.menu_id, item_id: params.item_id, ...reachOf(caller) };
 }
 
-/** What callers may say of an item: each field is a column, here with its SQL type. */
+/** The fields of an item that callers may set: each is a column, here with its SQL type. */
 export const itemFields = {
   category_id: 'bigint',
   name: 'text',
@@ -41,7 +41,7 @@ export const itemFields = {
   hours: 'jsonb',
 } as const satisfies FieldTypes<Omit<components['schemas']['ItemUpdate'], 'restore'>>;
 
-/** Items that a menu may have; imports and reorders take no more. */
+/** The maximum number of items in a menu, also in an import or a reordering. */
 export const itemLimit = 10_000;
 
 /** The values of a new item for fields that the body lacks; without a `sort_order` it comes last in its category. */
@@ -56,7 +56,7 @@ export const itemDefaults = {
   hours: null,
 };
 
-/** The fields of a row of `item`, with its availability as stored, which is what the last event said. */
+/** The fields of a row of `item`, with its availability as stored, which is as the last event reported it. */
 function storedItem(row: string) {
   const item = columns('item', row);
   return {
@@ -82,8 +82,8 @@ function storedItem(row: string) {
 }
 
 /**
- * The fields as readers see them. An item whose `unavailable_until` has passed reads as available, also before a
- * worker has written so.
+ * The fields as readers see them. An item whose `unavailable_until` has passed reads as available, even before a worker
+ * has recorded that.
  */
 export function shownItem(row = 'item') {
   const { updated_at, version, ...fields } = storedItem(row);
@@ -95,11 +95,11 @@ export function itemJson(row = 'item'): RawBuilder<Json<Item>> {
   return jsonObject<Item>(shownItem(row));
 }
 
-/** The events of an update that may change any field, and what they say of before. */
+/** The events of an update that may change any field, and the old values in them. */
 export const itemEventTypes = updateEventTypes('item', describingFields(itemFields));
 export const previousOfItem = previousOfUpdate(storedItem);
 
-/** Items, as calls that switch many at once know them. */
+/** Items, for calls that switch many at once. */
 export const switchedItems: SwitchedKind<'item', Item> = {
   table: 'item',
   rows: 'items',
@@ -110,7 +110,7 @@ export const items: RecordKind<ItemKey, Item> = {
   table: 'item',
   path: ['item_id', 'menu_id'],
   json: itemJson,
-  // Without what goes with the switch.
+  // Without the fields that follow from the switch.
   compared: storedItem,
   eTag: (row = 'item') => switchedETag(row),
   constraints: {

@@ -15,7 +15,7 @@ export async function listItems(call: Call<'listItems'>): Promise<Reply<'listIte
   const wanted = pageRequest(query);
   const key = { ...params, ...reachOf(caller) };
   const rows = await selectItems(database, { ...query, ...key, ...wanted });
-  // Only an empty page needs to know why.
+  // Only an empty page has to be explained.
   if (rows.length === 0) await requireMenu(database, key);
   return pageResponse(rows, wanted, call);
 }
@@ -49,7 +49,8 @@ const selectItems = filteredStatement<Values, ListRow<Item>, Filter>(
       .limit(p('limit', 'bigint')),
 );
 
-// An empty list declares nothing, so it is no "free from"; another spelling of a label must not hide an allergen.
+// An empty list declares nothing, so it does not mean "free from"; another spelling of a label must not hide an
+// allergen.
 function declaredFreeOf(allergens: RawBuilder<unknown>): RawBuilder<boolean> {
   return sql`(allergens <> '{}' and not exists (
     select from unnest(allergens) as declared, unnest(${allergens}) as avoided

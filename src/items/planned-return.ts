@@ -1,6 +1,6 @@
 /*
- * When an item comes back that is restored by its hours: a moment, worked out before the write from the hours as they
- * are then.
+ * When an item that is restored by its hours comes back: a moment, computed before the write from the hours at that
+ * time.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
@@ -20,7 +20,7 @@ import { type ItemKey, items } from './item.ts';
 type Restoring = { restore?: Restore; hours?: Hours | null; category_id?: number };
 
 /**
- * An update with the moment of return in place of `restore`; without that, as it is.
+ * An update with the moment of return in place of `restore`; unchanged if it has none.
  * @throws 422 when there is no next opening
  */
 export async function withReturn<Body extends Restoring>(
@@ -31,7 +31,7 @@ export async function withReturn<Body extends Restoring>(
   const { restore, ...rest } = body;
   if (!restore) return rest;
   const [found] = await selectHours(database, { ...key, new_category_id: body.category_id ?? null });
-  // The update itself says why there is none.
+  // The update itself reports why there is none.
   if (!found) return { ...rest, unavailable_until: null };
   const levels: (Hours | null)[] = JSON.parse(found.levels);
   if (body.hours !== undefined) levels[ownLevel] = body.hours;
@@ -108,7 +108,7 @@ const selectHours = statement(
 );
 
 function hoursOfItems(where: RawBuilder<unknown>, category = sql`item.category_id`): RawBuilder<HoursOfItem> {
-  // As sub-selects, one look-up by key for each item: a join would be planned over all menus.
+  // Sub-selects, each a look-up by key for each item: a join would be planned over all menus.
   const of = (table: 'location' | 'menu', column: string) => sql`(
     select ${sql.ref(`${table}.${column}`)} from ${sql.table(table)}
     where ${sql.ref(`${table}.${table}_id`)} = ${sql.ref(`item.${table}_id`)}

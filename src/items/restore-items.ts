@@ -1,7 +1,7 @@
 import { restoreDue } from '../records/restore-due.ts';
 import { items } from './item.ts';
 
-/** Writes down that items are back. @returns how many; more may be due. */
+/** Records that items are available again. @returns how many; more may be due. */
 export const restoreDueItems = restoreDue(
   'items.restoreDueItems',
   { ...items, table: 'item' },

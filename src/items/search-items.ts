@@ -8,9 +8,9 @@ import { type Item, itemJson } from './item.ts';
 import { mentions } from './search.ts';
 
 /*
- * As in the event feed, a page is read through an index that contains only what one filter selects: the items named
- * by id or external_id, those of a location, or all of the account. If other filters remain, it examines a bounded
- * number of items and may find less than a page, or nothing; its cursor then leads to the items not yet examined.
+ * As in the event feed, a page is read through an index that contains only what one filter selects: the items named by
+ * id or external_id, those of a location, or all of the account. If other filters remain, it examines a limited number
+ * of items and may find less than a page, or nothing; its cursor then leads to the items not yet examined.
  */
 
 const mostExamined = 5_000;
@@ -42,7 +42,7 @@ function narrowed({ granted, location_id, ...others }: Filters): Filters {
 
 type Values = Filters & PageRequest & { account_id: number };
 
-/** An item; or, behind them, the last that was examined where there may be more. */
+/** An item; or, after all items, the last one examined, if there may be more. */
 type Row = Omit<ListRow<Item>, 'resource'> & { resource: ListRow<Item>['resource'] | null; is_end: boolean };
 
 const conditions: Record<keyof Filters, (p: Param<Required<Values>>) => RawBuilder<boolean>> = {
@@ -71,14 +71,14 @@ const selectItems = filteredStatement<Values, Row, keyof Filters>(
   },
 );
 
-/** Items of which there are no more than can be named. */
+/** Items that are named one by one, which limits their number. */
 function namedItems(p: Param<Required<Values>>, filters: RawBuilder<boolean>[]): RawBuilder<Row> {
   return sql`
     select item_id as id, false as is_end, ${itemJson()} as resource from item
     where ${all(ownAfter(p), ...filters)} order by item_id limit ${p('limit', 'bigint')}`;
 }
 
-// Of each external_id no more than a page can show: a chain may have it on thousands of menus.
+// For each external_id, no more than a page can show: a chain may have it on thousands of menus.
 function bearing(p: Param<Required<Values>>, filters: RawBuilder<boolean>[]): RawBuilder<number[]> {
   return sql`array(
     select bearer.item_id from unnest(${p('external_id', 'text[]')}) as wanted (external_id), lateral (
@@ -89,7 +89,7 @@ function bearing(p: Param<Required<Values>>, filters: RawBuilder<boolean>[]): Ra
     order by item_id limit ${p('limit', 'bigint')})`;
 }
 
-/** Items in the order of an index, and as far as this went where others may follow. */
+/** Items in the order of an index, and how far it was read if others may follow. */
 function walkedItems(
   p: Param<Required<Values>>,
   led: RawBuilder<boolean>[],

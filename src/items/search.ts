@@ -3,7 +3,7 @@ import { type RawBuilder, sql } from 'kysely';
 /*
  * The text that searches match is stored beside each item, since folding case and width of a description takes ten
  * times as long as searching it. A hash shows which texts it was made from: if they have changed since, as after a
- * write by the previous release, the search makes it again.
+ * write by the previous release, the search builds it again.
  */
 
 /** The columns of an item that searches match, for these texts. */
@@ -15,8 +15,8 @@ export function searchColumns(
 }
 
 /**
- * Whether the name or the description of the item holds this text, which has no line break. The index is of both in one,
- * where a match could begin in the name and end in the description.
+ * Whether the name or the description of the item contains this text, which has no line break. The index covers both as
+ * one text, where a match could begin in the name and end in the description.
  */
 export function mentions(q: RawBuilder<unknown>): RawBuilder<boolean> {
   const pattern = sql`'%' || regexp_replace(search_text(${q}), '([\\\\%_])', '\\\\\\1', 'g') || '%'`;
@@ -24,7 +24,7 @@ export function mentions(q: RawBuilder<unknown>): RawBuilder<boolean> {
     and searchable_text(searchable, searchable_of, name, description) like ${pattern})`;
 }
 
-// The line break is in no name, so that a match is in one of the two.
+// No name has a line break, so a match lies within one of the two.
 function foldedTexts(name: RawBuilder<unknown>, description: RawBuilder<unknown>): RawBuilder<string> {
   return sql`search_text(${name}) || e'\\n' || search_text(${description})`;
 }

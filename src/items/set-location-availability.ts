@@ -44,7 +44,7 @@ export async function setLocationAvailability(
   return ok(results);
 }
 
-/** @throws 422 naming each location that is not there or not within reach. */
+/** @throws 422, naming each location that does not exist or is out of reach. */
 async function requireLocations(database: Database, values: Others): Promise<void> {
   const missing = await selectMissing(database, values);
   if (missing.length === 0) return;

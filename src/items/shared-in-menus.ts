@@ -17,15 +17,15 @@ import type { MenuKey } from '../records/menu-reach.ts';
 import { type Reach, reachKey, withinReach } from '../records/reach.ts';
 import type { Switching } from '../records/switches.ts';
 
-/** Which menus a statement locks: those that are free, or its only one as soon as it is. */
+/** Which menus a statement locks: those that are free, or its only one, waiting for it. */
 export type MenuLocks = 'free' | 'awaited';
 
 interface SharingInMenus<Call, Row> extends Pick<Sharing<Call, Row[]>, 'alone' | 'changed'> {
-  /** Several at once, by the statement with these locks. */
+  /** Runs several at once, by the statement with these locks. */
   together: (locks: MenuLocks, database: Database, calls: Calls<Call>) => Promise<Outcome<Row[]>[]>;
 }
 
-/** @returns a write as `alone` is, for any number of calls at once. */
+/** @returns the same write as `alone`, for any number of calls at once. */
 export function sharedInMenus<Call extends MenuKey & Switching, Row>({
   alone,
   together,
@@ -67,8 +67,8 @@ export function ofRow(row: string): (name: string) => RawBuilder<never> {
 }
 
 /**
- * CTEs that lock items: `locked` has those that the statement has for itself, as it has their menus.
- * @param shown what it has of them
+ * CTEs that lock items: `locked` has the items that the statement has locked, in menus that it has locked.
+ * @param shown the columns of `locked`
  */
 export function lockedInMenus(
   p: Param<Reach>,
@@ -92,7 +92,7 @@ export function lockedInMenus(
 
 /**
  * Marks the menus as changed: counts the changes in each.
- * @param changes how many those are, of the rows of `changed`
+ * @param changes how many those are, an aggregate over the rows of `changed`
  */
 export function touchCounted(p: Param<Stamped>, changes = sql`count(*)`): RawBuilder<unknown> {
   return sql`

@@ -3,8 +3,8 @@
  * successive statements.
  *
  * The statement locks the currencies that the prices depend on, and skips locations that another transaction has
- * locked. An update of a field with a constraint runs on its own: to check the constraint may mean to wait for
- * another writer.
+ * locked. An update of a field with a constraint runs on its own: checking the constraint may have to wait for another
+ * writer.
  */
 import { sql } from 'kysely';
 import type { components } from '../../generated/api.ts';
@@ -82,7 +82,7 @@ interface Together extends Reach, Written {
   calls: string;
 }
 
-/** What became of a call that the statement has not passed over; nulls: nothing, as there was nothing to change. */
+/** The result of a call that the statement has not skipped; nulls: there was nothing to change. */
 type Updated = { place: number } & (Shown<Item> | { etag: null; resource: null });
 
 function updateStatement(
@@ -107,7 +107,7 @@ function updateStatement(
     returning ${returned}, call.place, call.request_id`,
     requestId: sql.ref('change.request_id'),
     touch: touchCounted(p),
-    // Not as an outer join, which would look for each call among all changes.
+    // Not an outer join, which would look for each call among all changes.
     response: sql`
     select place, etag, resource from changed
     union all

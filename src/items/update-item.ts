@@ -75,7 +75,7 @@ function searchable(p: Param<Values>): NextValues {
 
 type Values = ItemKey & Fields<ItemUpdate>;
 
-// The new category is locked here, before the item, as every write locks. By its foreign key it would be locked last,
+// The new category is locked here, before the item, in the order of every write. Its foreign key would lock it last,
 // after the menu.
 function lockedCategory(p: Param<Values>): NextValues {
   const category_id = sql`case when ${isPresent(p, 'category_id')} then coalesce(

@@ -10,7 +10,7 @@ import { type Menu, menuFields, menus } from './menu.ts';
 
 /**
  * Creates an empty menu at a location, in one statement with its event.
- * @throws 422 if the caller may reach no such location
+ * @throws 422 if there is no such location within the caller's reach
  */
 export async function createMenu(call: Call<'createMenu'>): Promise<Reply<'createMenu'>> {
   const { database, body, caller, requestId } = call;

@@ -27,8 +27,8 @@ export async function deleteMenu(call: Call<'deleteMenu'>): Promise<Reply<'delet
 }
 
 /**
- * Everything is locked before the delete begins, so that it sees all there is. A category that was added before the
- * menu was locked is not locked itself, and to lock it now would break the order.
+ * Everything is locked before the delete begins, so that it sees all records. A category that was added before the menu
+ * was locked is not locked itself, and locking it now would break the order.
  * @returns the deleted records; undefined when there is such a category, and nothing was deleted.
  */
 async function deleteLocked(transaction: Database, values: Values): Promise<object[] | undefined> {

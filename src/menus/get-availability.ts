@@ -7,7 +7,9 @@ import { requireReach } from '../records/reach.ts';
 import { menuKey } from './menu.ts';
 import { keptRules, readRules, selectRulesTag, toldAt } from './menu-rules.ts';
 
-/** Costs a look-up by primary key while nothing that decides has changed; time alone costs no statement. */
+/**
+ * Costs one look-up by primary key while nothing relevant has changed; the passing of time alone costs no statement.
+ */
 export async function getAvailability(call: Call<'getAvailability'>): Promise<Reply<'getAvailability'>> {
   const { database, params, query, caller, headers } = call;
   const key = menuKey(params, caller);
@@ -18,7 +20,7 @@ export async function getAvailability(call: Call<'getAvailability'>): Promise<Re
 
   const asked = query.at === undefined ? undefined : instantOf(query.at, kept.rules.timezone);
   const told = await toldAt(kept, asked ?? now, { keep: asked === undefined });
-  // If nothing changes, the next response is the same, whichever process gives it and when.
+  // If nothing changes, the next response is the same, whichever process sends it and when.
   const state = asked === undefined ? `${told.until ?? 'end'}` : `at${asked}`;
   const cacheControl = maxAge(asked === undefined ? told.until : null, now);
   const tag = `"${kept.etag}-${state}-`;

@@ -8,7 +8,7 @@ import { menuKey } from './menu.ts';
 import { readMenuBody } from './menu-body.ts';
 import { selectMenuETag } from './menu-detail.ts';
 
-/** A read of a menu that has not changed since it was last built costs a look-up by primary key only. */
+/** Reading a menu that has not changed since it was last built costs only one look-up by primary key. */
 export async function getMenu(call: Call<'getMenu'>): Promise<Reply<'getMenu'>> {
   const { database, params, caller, headers } = call;
   const { menu_id } = params;

@@ -34,7 +34,8 @@ interface Menus<Built> {
 /**
  * The menu as it was when its ETag was told, or later; undefined if it has been deleted meanwhile.
  * @param etag what the database has just told this reader, who may read the menu.
- * @param build reads the menu for all who wait: it must not depend on who reads. It gets what is cached of the menu.
+ * @param build reads the menu for everyone who waits: it must not depend on the reader. It gets what is cached of the
+ *   menu.
  */
 export type KeptByTag<Built extends Tagged> = (
   database: Database,
@@ -63,7 +64,7 @@ export function keptByTag<Built extends Tagged>(
       const found = await running.built.catch(() => undefined);
       if (found?.etag === etag) return found;
     }
-    // After a wait, a rebuild that is running has begun since.
+    // A rebuild that is running after the wait began after this reader asked.
     const begun = menus.rebuilds.get(menuId);
     if (begun) return begun.built;
     // Nobody waits for a client whose other calls occupy its share.
@@ -98,7 +99,7 @@ export function keptByTag<Built extends Tagged>(
     return built;
   }
 
-  // Those kept longest make room.
+  // Those cached longest make room.
   function keep(menus: Menus<Built>, menuId: number, built: Built): void {
     drop(menus, menuId);
     menus.kept.set(menuId, built);

@@ -14,17 +14,18 @@ interface LockedContent {
   items: number;
 }
 
-/** Modifier groups that are to be locked too. */
+/** Modifier groups to be locked as well. */
 export interface LockedGroups {
   location_id: number;
-  /** Those that will change, or what is in them. */
+  /** The groups that will change, themselves or in their contents. */
   changed: number[];
 }
 
 /**
  * Locks a menu and everything in it against other writers, in the order of all writes: categories, items, modifiers,
  * modifier groups, menus. Records added before the menu itself is locked may be missed.
- * @param groups the caller has its turn with them; the menus that show those that change are locked with the menu.
+ * @param groups the caller already has its turn with groups; the menus that show a changing one are locked with the
+ *   menu.
  * @returns undefined when the account has no such menu.
  */
 export async function lockContent(
@@ -47,8 +48,8 @@ export async function lockContent(
 
 /**
  * Locks a menu and everything in it, and reads the positions of its records.
- * @returns the positions as they are now. Undefined when the menu is gone, or when a record was added meanwhile that
- *   is not locked and could no longer be locked without breaking the order: begin again with a new transaction.
+ * @returns the positions as they are now. Undefined when the menu is gone, or when a record was added meanwhile that is
+ *   not locked, and locking it now would break the order: begin again with a new transaction.
  */
 export async function lockPlaces(transaction: Database, key: MenuKey): Promise<LockedPlaces | undefined> {
   const locked = await lockContent(transaction, key);

@@ -10,7 +10,7 @@ import { type MenuDetail, type Segment, selectMenuSegments } from './menu-detail
 export interface MenuBody {
   etag: string;
   body: EncodedJson<{ data: MenuDetail }>;
-  /** Of what it is made, by the tags: views of the body. */
+  /** Its parts, by their tags: views of the body. */
   segments: ReadonlyMap<string, Buffer>;
 }
 
@@ -29,8 +29,8 @@ export async function readMenuBody(
   });
   const [menu] = rows;
   if (!menu) return undefined;
-  // A large text is encoded in a separate turn of the event loop, since decoding the database's response has just
-  // taken one. Two turns, since the first comes before other requests get theirs.
+  // A large text is encoded in a separate turn of the event loop, since decoding the database's response has just taken
+  // one. It waits two turns, since the first comes before other requests get theirs.
   const characters = rows.reduce((sum, { text }) => sum + (text?.length ?? 0), 0);
   for (let turn = 0; turn < 2 && characters > 1_048_576; turn += 1) await setImmediate();
   const pieces = piecesOf(rows, before?.segments ?? new Map());
@@ -44,7 +44,7 @@ export async function readMenuBody(
   return { etag: menu.tag, body: body as unknown as MenuBody['body'], segments };
 }
 
-/** Bytes of the body; with a tag if the next body may take them. */
+/** Bytes of the body; with a tag if the next body may reuse them. */
 interface Piece {
   tag?: string;
   bytes: Buffer;

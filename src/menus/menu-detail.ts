@@ -13,12 +13,15 @@ import { menuETag, menuJson, menus } from './menu.ts';
 
 export type MenuDetail = components['schemas']['MenuDetail'];
 
-/** The current ETag alone, without the building of the body. */
+/** The current ETag alone, without building the body. */
 export const selectMenuETag = sharedRead('menus.menuETag', menus, { etag: menuETag() });
 
 /** A part of a whole menu, as it was at one moment. */
 export type Segment = {
-  /** `items` are some of a category, one JSON text after the other; the others are one record without what is in it. */
+  /**
+   * `items` are some items of a category, one JSON text after the other; any other kind is one record without its
+   * contents.
+   */
   kind: 'menu' | 'category' | 'items' | 'group';
   /** Changes with the text, and is unique to it. The tag of the menu is its ETag. */
   tag: string;
@@ -26,14 +29,14 @@ export type Segment = {
   text: string | null;
 };
 
-// More would read more for one that has changed; fewer would send more tags for those that have not.
+// With more, one changed item would cause more to be read; with fewer, more tags would be sent for unchanged ones.
 const itemsInSegment = sql.lit(64);
 
 /** The whole menu in display order, the menu itself first; nothing when there is none. */
 export const selectMenuSegments = statement(
   'menus.menuSegments',
   (p: Param<Pick<MenuKey, 'menu_id'> & { known_tags: string[] }>) => {
-    // Looked up by a hash, where an array would be gone through for each segment.
+    // Looked up in a hash table; an array would be searched for each segment.
     const known = sql`(select unnest(${p('known_tags', 'text[]')}))`;
     const category = columns('category');
     const categoryTag = sql`category.category_id || '-' || ${stamped(category.version, category.stamp)}`;

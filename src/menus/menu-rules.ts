@@ -14,19 +14,19 @@ import { menus } from './menu.ts';
 import { type MenuRules, orderabilityAt } from './orderability.ts';
 import type { AbsenceRules } from './required-groups.ts';
 
-/** What decides what of a menu can be ordered, as it was under a tag. */
+/** What decides which parts of a menu can be ordered, as it was under a tag. */
 export interface KeptRules {
   /** Without quotes. */
   etag: string;
   rules: MenuRules;
   bytes: number;
-  /** What was told last, for as long as it holds. */
+  /** The last result, for as long as it holds. */
   told?: ToldBody;
-  /** What is being told now, for all who wait. */
+  /** The result being computed now, for all who wait. */
   telling?: Promise<ToldBody> | undefined;
 }
 
-/** What can be ordered at a moment, as the body of the response. Instants are Unix milliseconds. */
+/** What can be ordered at a given moment, as the body of the response. Instants are Unix milliseconds. */
 export interface ToldBody {
   at: number;
   /** When this changes; null for never. */
@@ -34,7 +34,7 @@ export interface ToldBody {
   body: EncodedJson<{ data: components['schemas']['MenuAvailability'] }>;
 }
 
-/** A tag that changes with whatever decides, but for the time; and the time. */
+/** A tag that changes with everything that decides except the time; and the time. */
 export const selectRulesTag = sharedRead('menus.getAvailability.tag', menus, {
   etag: rulesTag(),
   now: sql<number>`floor(extract(epoch from now()) * 1000)`,
@@ -42,10 +42,10 @@ export const selectRulesTag = sharedRead('menus.getAvailability.tag', menus, {
 
 export const keptRules = keptByTag<KeptRules>(64 * 1024 * 1024, ({ bytes }) => bytes);
 
-/** What a menu may have thousands of. */
+/** The lists that may have thousands of entries. */
 type List = 'category_hours' | 'items' | 'modifier_groups';
 
-/** Independent of the reader: the grant of the one who came first is left out. */
+/** Independent of the reader: the grant of whoever asked first does not apply. */
 export async function readRules(database: Database, key: MenuKey): Promise<KeptRules | undefined> {
   const [found] = await selectRules(database, { ...key, location_ids: null });
   if (!found) return undefined;
@@ -59,17 +59,17 @@ export async function readRules(database: Database, key: MenuKey): Promise<KeptR
       items: await parsedLines(lists.items),
       modifier_groups: await parsedLines(lists.modifier_groups),
     },
-    // An object takes some four times the bytes of its text; what the body that is kept with it tells, as much as that.
+    // Objects take some four times the bytes of their text; the body that is cached with them takes as much again.
     bytes: 4 * sizeOf(lists.category_hours) + 8 * (sizeOf(lists.items) + sizeOf(lists.modifier_groups)),
   };
 }
 
-/** Of a list that may be megabytes of JSON. */
+/** Parses a list that may be megabytes of JSON. */
 function parsedLines<T>(lines: string | null): Promise<T[]> {
   return inSlices(lines?.split('\n') ?? [], (line): T => JSON.parse(line));
 }
 
-/** What can be ordered at a moment; the same body for as long as nothing changes. */
+/** What can be ordered at a given moment; the same body for as long as nothing changes. */
 export async function toldAt(kept: KeptRules, at: number, { keep }: { keep: boolean }): Promise<ToldBody> {
   if (!keep) return tell(kept.rules, at);
   const { told } = kept;
@@ -96,7 +96,7 @@ function rulesTag(): RawBuilder<string> {
   return sql`${contentTag()} || ${standingFor()}`;
 }
 
-/** A tag of the row of `menu` that changes with all its content, and with everything its location decides. */
+/** A tag of a row of `menu` that changes with its content, and with everything that its location decides. */
 export function contentTag(): RawBuilder<string> {
   const [menu, location] = [columns('menu'), columns('location')];
   return sql`${stamped(menu.content_version, menu.stamp)} || '-' || (
@@ -105,9 +105,9 @@ export function contentTag(): RawBuilder<string> {
 }
 
 /**
- * The part of the tag that shows which modifiers stand for unavailable items: these items may be on other menus,
- * whose tags alone they change. Empty when there are none. One look-up for each such modifier, whatever the planner
- * estimates.
+ * The part of the tag that shows which modifiers stand for unavailable items: these items may be on other menus, and
+ * then change only the tags of those. Empty when there are none. One look-up for each such modifier, whatever the
+ * planner estimates.
  */
 function standingFor(): RawBuilder<string> {
   const stood = columns('item', 'stood');
@@ -167,7 +167,9 @@ const selectRules = statement('menus.getAvailability.rules', (p: Param<MenuKey>)
     ]),
 );
 
-/** For each row an array of JSON in a line of its own, by the id that it begins with; null when there is none. */
+/**
+ * A JSON array for each row, on a line of its own, ordered by the id that it begins with; null when there are no rows.
+ */
 function lines(
   id: string,
   others: RawBuilder<unknown>,

@@ -19,7 +19,7 @@ export function menuKey({ menu_id }: { menu_id: number }, caller: Caller): MenuK
   return { menu_id, ...reachOf(caller) };
 }
 
-/** What callers may say of a menu: each field is a column, here with its SQL type. */
+/** The fields of a menu that callers may set: each is a column, here with its SQL type. */
 export const menuFields = {
   name: 'text',
   description: 'text',
@@ -53,8 +53,8 @@ export function menuJson(row = 'menu'): RawBuilder<Json<Menu>> {
 }
 
 /**
- * The ETag of a whole menu, quotes included. It counts the changes inside and the items whose
- * `unavailable_until` has passed, since those read as available before anything is written; so do the modifiers.
+ * The ETag of a whole menu, quotes included. It counts the changes inside, and the items and modifiers whose
+ * `unavailable_until` has passed, since those read as available before anything is written.
  */
 export function menuETag(row = 'menu'): RawBuilder<string> {
   const menu = columns('menu', row);

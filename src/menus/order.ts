@@ -4,13 +4,13 @@ import { dealtPositions } from '../records/positions.ts';
 
 type CategoryOrder = components['schemas']['CategoryOrder'];
 
-/** The places that the records of a menu have, by their ids. */
+/** The places of the records of a menu, by their ids. */
 export interface Places {
   categories: ReadonlyMap<number, { sort_order: number }>;
   items: ReadonlyMap<number, { category_id: number; sort_order: number }>;
 }
 
-/** The records that get another place, each with that place. */
+/** The records that move, each with its new place. */
 export interface Moves {
   categories: { category_id: number; sort_order: number }[];
   items: { item_id: number; category_id: number; sort_order: number }[];

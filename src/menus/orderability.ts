@@ -10,17 +10,17 @@ type ItemAvailability = components['schemas']['ItemAvailability'];
 type ModifierAvailability = components['schemas']['ModifierAvailability'];
 type Reason = components['schemas']['UnavailableReason'];
 
-/** All that decides what of a menu can be ordered, at whatever moment. Instants are Unix milliseconds. */
+/** Everything that decides which parts of a menu can be ordered, at any moment. Instants are Unix milliseconds. */
 export interface MenuRules {
   menu_id: number;
   timezone: string;
   is_active: boolean;
   location_hours: Hours | null;
   menu_hours: Hours | null;
-  /** Of the categories that have any. */
+  /** The hours of the categories that have any. */
   category_hours: [category_id: number, hours: Hours][];
   items: ItemRules[];
-  /** All that can be reached from the items. */
+  /** All groups that can be reached from the items. */
   modifier_groups: GroupRules[];
 }
 
@@ -28,18 +28,18 @@ export type ItemRules = [
   item_id: number,
   category_id: number,
   hours: Hours | null,
-  /** Null of an item that is on. */
+  /** Null for an item that is available. */
   absence: AbsenceRules | null,
   uses: UseRules[],
 ];
 
-/** What can be ordered at a moment, and until when that holds; null for ever. */
+/** What can be ordered at a given moment, and until when that holds; null: forever. */
 export interface Told {
   availability: MenuAvailability;
   until: number | null;
 }
 
-/** Every reason of every level: all levels must hold. Other calls get their turn in between. */
+/** Lists every reason of every level, since all levels must hold. Other calls get their turn in between. */
 export async function orderabilityAt(rules: MenuRules, at: number): Promise<Told> {
   const stateOf = createStates(rules.timezone, at);
   const [location = open, menu = open] = await inSlices(
@@ -144,7 +144,7 @@ function requiredAt(uses: readonly UseRules[], metFrom: (use: UseRules) => numbe
   );
 }
 
-/** The states of hours at the moment; the same hours, which many items have, are looked at once. */
+/** The states of hours at the moment; hours that many items share are evaluated once. */
 function createStates(timezone: string, at: number): (hours: Hours | null) => ScheduleState {
   const known = new Map<string, ScheduleState>();
   return (hours) => {

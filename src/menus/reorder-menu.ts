@@ -14,8 +14,8 @@ import { readMenuBody } from './menu-body.ts';
 import { type Moves, movesTo } from './order.ts';
 
 /**
- * Sets the whole order of a menu, in one transaction with its events, since the order can be compared with the menu
- * only while nobody else can change it.
+ * Sets the whole order of a menu, in one transaction with its events: the order can be compared with the menu only
+ * while nobody else can change it.
  */
 export async function reorderMenu(call: Call<'reorderMenu'>): Promise<Reply<'reorderMenu'>> {
   const { database, params, caller } = call;
@@ -89,7 +89,7 @@ const move = write(
       })
       .where(sql<boolean>`item.item_id = place.item_id`)
       .where(sql<boolean>`item.account_id = ${p('account_id', 'bigint')}`)
-      // The move says nothing of the availability, so neither do its old values.
+      // A move does not concern the availability, so neither do its old values.
       .returning(change(items, 'item.updated', { previous: changedFields(items) })),
   ],
   ['record'],

@@ -21,9 +21,9 @@ export type GroupRules = [
 
 export type ModifierRules = [
   modifier_id: number,
-  /** Null of one that is on. */
+  /** Null for one that is available. */
   absence: AbsenceRules | null,
-  /** Of the item that it stands for. */
+  /** The absence of the item that it stands for. */
   itemAbsence: AbsenceRules | null,
   uses: UseRules[],
 ];

@@ -13,7 +13,7 @@ import { isAtPath } from '../records/record-kind.ts';
 import { menuETag, menus, shownMenu } from './menu.ts';
 
 type Schemas = components['schemas'];
-/** What a document says nothing of. */
+/** Fields that a document does not contain. */
 type Upkeep = 'menu_id' | 'created' | 'updated_at' | 'version';
 
 export type StoredItem = Omit<Schemas['Item'], Upkeep | 'unavailable_since' | 'unavailable_by'>;
@@ -31,16 +31,16 @@ export interface StoredMenu {
   menu: Pick<Schemas['Menu'], 'name' | 'description' | 'is_active' | 'hours'>;
   categories: StoredCategory[];
   items: StoredItem[];
-  /** Those that were asked for. */
+  /** The groups that were asked for. */
   groups: StoredGroup[];
-  /** Of uses by items of other menus, as far as groups of the location were asked for. */
+  /** The numbers of uses by items of other menus, if the groups of the location were asked for. */
   otherNumbers: UseNumbers[];
 }
 
 /** Which modifier groups are to be read. */
 export type WantedGroups = 'of the menu' | 'of the location' | 'none';
 
-/** The same as the database gives it. */
+/** The same in the form that the database returns. */
 export interface StoredText {
   location_id: number;
   currency: string;
@@ -52,7 +52,7 @@ export interface StoredText {
   other_numbers: Json<UseNumbers[]>;
 }
 
-/** Characters that it has, nearly. */
+/** Approximately how many characters it has. */
 export function sizeOfStored({ items, groups }: StoredText): number {
   return items.length + groups.length;
 }

@@ -1,7 +1,7 @@
 /*
  * The absence of a record, which kitchens call "86". Items and modifiers are made unavailable, for good or until some
- * time. From that time on readers see the record as available; its row stays as the last event said until a worker,
- * or the next writer, writes down the return.
+ * time. From that time on readers see the record as available; its row stays as the last event reported it until a
+ * worker, or the next writer, records the return.
  */
 import { type RawBuilder, sql } from 'kysely';
 import { columns, rfc3339 } from '../db/json.ts';
@@ -21,14 +21,14 @@ export interface Absence {
 
 const availabilityFields: readonly string[] = ['is_available', 'unavailable_until', 'restore'];
 
-/** Those of the fields that describe the record; the others say whether it can be had now. */
+/** The fields that describe the record; the others say whether it is available now. */
 export function describingFields(fields: object): string[] {
   return Object.keys(fields).filter((field) => !availabilityFields.includes(field));
 }
 
 /**
- * The contract lets availability:write do an update; a schema cannot say for which bodies.
- * @throws 403 when the body describes the record and the caller may no more than switch it
+ * The contract permits updates with availability:write; a schema cannot say with which bodies.
+ * @throws 403 when the body describes the record and the caller may only switch it
  */
 export function requireScopeFor(body: object, caller: Caller): void {
   if (describingFields(body).length > 0 && !caller.scopes.has('menus:write'))
@@ -37,7 +37,7 @@ export function requireScopeFor(body: object, caller: Caller): void {
 
 /**
  * @throws 422 unless a record that is unavailable until some time is unavailable now and that time is in the future;
- *   reports the further errors as well.
+ *   also reports the further errors.
  */
 export function requireSensibleAbsence(body: Absence, further: readonly FieldError[] = []): void {
   const errors = [...absenceErrors(body, ''), ...further];
@@ -91,7 +91,7 @@ export function seenAvailability(row: string) {
   return { is_available: isAvailable(row), unavailable_until: rfc3339(pendingReturn(row)) };
 }
 
-/** Its ETag, quotes included: another one from the moment of the return on, before anything is written. */
+/** Its ETag, quotes included: it changes at the moment of the return, before anything is written. */
 export function switchedETag(row: string): RawBuilder<string> {
   const { version, stamp } = absenceColumns(row);
   return sql`'"' || ${stamped(version, stamp)} || case when ${hasReturned(row)} then '-restored' else '' end || '"'`;
@@ -103,7 +103,7 @@ export function switchedETag(row: string): RawBuilder<string> {
  */
 export function notedAbsence(row: string) {
   const { unavailable_since, unavailable_by } = absenceColumns(row);
-  // A process of the release before does not clear them.
+  // A process of the previous release does not clear them.
   const whileOff = <T>(column: RawBuilder<T>) =>
     sql<T | null>`case when not ${isAvailable(row)} then ${column} end`;
   return {

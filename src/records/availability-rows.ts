@@ -21,7 +21,7 @@ export type RowResult<Kind extends Switched, T> = { [Id in `${Kind}_id`]: number
   [Shown in Kind]: T | null;
 } & { external_id: string | null; result: Outcome };
 
-/** The same in the order of the rows; of each of its records where a row names several. */
+/** The same with the place of its row; one for each record if a row names several. */
 export interface ResultRow<Kind extends Switched, T> extends FoundRow {
   outcome: Outcome;
   result: Json<RowResult<Kind, T>>;
@@ -33,7 +33,7 @@ export interface Rows {
   external_ids: (string | null)[];
   availables: boolean[];
   untils: (string | null)[];
-  /** Whether the row says anything of `unavailable_until`. */
+  /** Whether the row mentions `unavailable_until`. */
   plans: boolean[];
   /** Whether the record comes back by its hours, at the moment that `Returns` has for it. */
   restores: boolean[];
@@ -71,7 +71,7 @@ export function rowsOf<Kind extends Switched>(table: Kind, rows: readonly NamedR
 
 /**
  * The results as the body of the response.
- * @throws 422 when nothing was changed, since two rows name the same record, or all rows together too many.
+ * @throws 422 when nothing was changed, since two rows name the same record, or all rows together name too many.
  */
 export function resultsOf<Kind extends Switched, T>(
   names: Names<Kind>,
@@ -89,7 +89,7 @@ export function availabilityWrite<V extends AvailabilityValues, Kind extends Swi
 ): Statement<V, ResultRow<Kind, T>> {
   const table = sql.table(kind.table);
   const id = idOf(kind);
-  // Rows are locked in the order of ids, as in every write of more than one, and then compared as they are by then.
+  // Rows are locked in the order of ids, as in every write of more than one, and compared only then.
   return writeOf<V, ResultRow<Kind, T>>(name, (p) => ({
     before: sql`
     wanted as (${wantedRows(p)}),
@@ -173,7 +173,10 @@ function matchedRows(id: RawBuilder<number>): RawBuilder<unknown> {
       where wanted.external_id is not null`;
 }
 
-/** The wanted rows whose records are there, with what each is to become, or as readers see it if it is so already. */
+/**
+ * The wanted rows whose records exist, with the state each is to get, or as readers see it if it has that state
+ * already.
+ */
 function foundRows(
   p: Param<Returns>,
   id: RawBuilder<number>,
@@ -191,7 +194,7 @@ function foundRows(
 
 /**
  * Joins to the rows of `matched` whether each record is to become available, or else when it returns, and whether that
- * differs from what readers see. A return that has passed while the statement waited is none.
+ * differs from what readers see. A return that has passed while the statement waited does not count.
  * @param restored the case of a return by its hours, if there can be one
  */
 export function comparedRows(restored: RawBuilder<unknown> = sql``): RawBuilder<unknown> {

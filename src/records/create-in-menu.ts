@@ -1,12 +1,11 @@
 /**
- * Inserts a record into a menu that may have only so many of its kind.
+ * Inserts a record into a menu, which may have only a limited number of its kind.
  *
- * Each write to a menu's content ends by locking the menu and raising its content_version by at least one for each
- * new record. The statement counts the records and reads that version when it begins, at the same moment. From the
- * version that it finds once it has locked the menu, it knows how many records can have been added since, without
- * having held a lock in between. Only if that might be too many does it fail. The record is then created in a
- * transaction that locks the menu before it counts: all earlier writers have then committed, and no other can add
- * one.
+ * Each write to a menu's content ends by locking the menu and raising its content_version by at least one for each new
+ * record. The statement counts the records and reads that version when it begins, at the same moment. From the version
+ * that it finds once it has locked the menu, it knows how many records can have been added since, without having held a
+ * lock in between. It fails only if that might be too many. The record is then created in a transaction that locks the
+ * menu before it counts: by then all earlier writers have committed, and no other can add one.
  */
 import { type RawBuilder, sql } from 'kysely';
 import { type Database, inTransaction } from '../db/database.ts';
@@ -21,7 +20,7 @@ type InMenu = 'category' | 'item';
 type Values<Key, Fields> = Key & Fields & Written;
 
 /**
- * @param most of the kind in one menu.
+ * @param most the maximum number of the kind in one menu.
  * @returns a statement that returns no row when the caller has no such parent, and throws 422 (`too_many`) when the
  *   menu is full.
  */
@@ -37,7 +36,7 @@ export function creationInMenu<Key extends MenuKey, Fields extends { sort_order:
   );
 
   return async (database, values) => {
-    // What fails would spoil a transaction that is open already.
+    // A failed statement would abort a transaction that is already open.
     const created = database.isTransaction ? undefined : await createWithRoom(database, values);
     return created ?? inTransaction(database, (transaction) => createAndCount(transaction, values));
   };
@@ -50,7 +49,7 @@ export function creationInMenu<Key extends MenuKey, Fields extends { sort_order:
   }
 }
 
-/** Returns undefined, and has done nothing, when there might be no room. */
+/** Returns undefined, having done nothing, when there might be no room. */
 function withRoom<Key extends MenuKey, Fields extends { sort_order: number | null }, T>(
   spec: CreateSpec<Key, Fields, T>,
   table: InMenu,
@@ -84,7 +83,7 @@ function countIn(table: InMenu, p: Param<MenuKey>): RawBuilder<number> {
     where menu_id = ${p('menu_id', 'bigint')} and account_id = ${p('account_id', 'bigint')})`;
 }
 
-// The column is not null, and nothing else of the statement can make it so.
+// The column is `not null`, and nothing else in the statement can set it to null.
 function isWithoutRoom(error: unknown): boolean {
   const { code, column } = error as { code?: string; column?: string };
   return code === '23502' && column === 'content_version';

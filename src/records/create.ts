@@ -18,11 +18,14 @@ export interface CreateSpec<Key extends Reach, Fields extends { sort_order: numb
     path: readonly (keyof Key & string)[];
     /** Columns that the new row shares with its parent, besides account_id and location_id. */
     inherited: readonly string[];
-    /** Held from the start, so that a parent that is being deleted is none then, not a foreign key that fails. */
+    /**
+     * Locked from the start, so that a parent that is being deleted counts as missing, instead of violating a foreign
+     * key.
+     */
     held: boolean;
   };
   fields: ColumnTypes<Fields>;
-  /** What other records say to the values. */
+  /** How other records restrict the values. */
   terms?: CreateTerms<Key & Fields>;
 }
 
@@ -30,9 +33,9 @@ export interface CreateSpec<Key extends Reach, Fields extends { sort_order: numb
 export interface CreateTerms<V> {
   /** Finds one row of other records by the parent, `home`, and locks it; the statement can use it as `terms`. */
   find: RawBuilder<unknown>;
-  /** Whether the row allows the values; when it does not, nothing is created. */
+  /** Whether the row allows the values; if not, nothing is created. */
   allow: (p: Param<V>) => RawBuilder<boolean>;
-  /** Values in place of those that are given, and of further columns. */
+  /** Values that replace given ones, and values of further columns. */
   assign: (p: Param<V>) => Record<string, RawBuilder<unknown>>;
 }
 
@@ -43,7 +46,7 @@ export interface Created<T> {
   resource: Json<T>;
 }
 
-/** What a creation gives back. */
+/** What a creation returns. */
 export const shownOfCreated = ['id', 'etag', 'resource'] as const;
 
 /**

@@ -22,7 +22,7 @@ interface DeleteCall {
 }
 
 /**
- * The delete of one record in which there are no others, as one statement with its event.
+ * The delete of one record that contains no others, as one statement with its event.
  * @returns a function that throws 412, and what `require` throws.
  */
 export function deletion<Key extends Reach, T>({

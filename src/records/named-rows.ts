@@ -5,7 +5,7 @@
 import { type FieldError, parameterError } from '../http/errors.ts';
 import { type Absence, absenceErrors, type Switched } from './absence.ts';
 
-/** How many records one call may change, which bounds what it locks, the events it writes and its response. */
+/** How many records one call may change. This limits what it locks, the events it writes and its response. */
 export const mostRecords = 1_000;
 
 /** A row of a body. */
@@ -35,7 +35,7 @@ export function requireSense<Kind extends Switched>(
 
 /** A row as the database found it. */
 export interface FoundRow {
-  /** Of the row in the body. */
+  /** The place of the row in the body. */
   place: number;
   /** The first row that names the same record; null when there is none. */
   first_place: number | null;

@@ -9,7 +9,7 @@ export interface Position {
 }
 
 /**
- * Assigns `sort_order`s that put records in the order of the list, by distributing those that they already have: a
+ * Assigns `sort_order`s that put records in the order of the list, by redistributing those that they already have: a
  * swap moves two records, wherever they are.
  */
 export function dealtPositions(order: readonly Position[]): number[] {
@@ -20,8 +20,8 @@ export function dealtPositions(order: readonly Position[]): number[] {
 }
 
 /**
- * Assigns `sort_order`s that put records in the order of the list, changing few of them: a record keeps its own where
- * that fits, unless counting from 0 changes fewer.
+ * Assigns `sort_order`s that put records in the order of the list, changing few of them: a record keeps its own if that
+ * fits, unless counting from 0 changes fewer.
  */
 export function keptPositions(order: readonly Position[]): number[] {
   const offers = order.map(({ sort_order }) => sort_order);
@@ -32,8 +32,8 @@ export function keptPositions(order: readonly Position[]): number[] {
 }
 
 /**
- * Gives each record what is offered to it, or else the value right after its predecessor's. Records with the same
- * value are shown in the order of ids, so a value is used twice only where that is the wanted order.
+ * Gives each record the value offered to it, or else the value right after its predecessor's. Records with the same
+ * value are shown in the order of ids, so a value is used twice only if that is the wanted order.
  * @param idOfMoved the id of a record that does not get its offer; without it nothing shares a value with a moved
  *   record.
  */

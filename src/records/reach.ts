@@ -20,7 +20,7 @@ export function reachKey({ account_id, location_ids }: Reach): string {
   return location_ids ? `${account_id} ${location_ids}` : `${account_id}`;
 }
 
-/** The condition every statement carries: the row is the caller's and at a location of its grant. */
+/** The condition of every statement: the row belongs to the caller's account and to a location of its grant. */
 export function withinReach(p: Param<Reach>, row: string): RawBuilder<boolean> {
   const ids = p('location_ids', 'bigint[]');
   return sql`(${sql.ref(`${row}.account_id`)} = ${p('account_id', 'bigint')}

@@ -8,8 +8,8 @@ import { previousOfSwitch } from './switches.ts';
 import { type ChangeRow, change, list, type TouchOptions, type Written, write, written } from './write.ts';
 
 /**
- * Writes down what readers already see: records whose `unavailable_until` has passed are available again, each with
- * its event. Any number of processes may call it; only one works at a time.
+ * Stores what readers already see: records whose `unavailable_until` has passed are available again, each with its
+ * event. Any number of processes may call it; only one works at a time.
  * @param touch how to find the menus that show the records
  * @returns a function that returns how many became available; more may be due.
  */

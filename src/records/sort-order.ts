@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Table } from './record-kind.ts';
 
-/** Largest `sort_order` of the contract. */
+/** The largest `sort_order` that the contract permits. */
 export const largestSortOrder = 2_147_483_647;
 
 /**
- * The `sort_order` of a new row: as wanted, or after the last of its siblings.
+ * The `sort_order` of a new row: the given one, or after the last of its siblings.
  * @param parent the column that siblings share; the query has the parent under the name `home`.
  */
 export function nextSortOrder(

@@ -45,7 +45,10 @@ export function firstNotes(isAvailable: boolean, client_id: string) {
 
 type Values = Fields<Omit<Absence, 'restore'>>;
 
-/** Whether it is on after an update, by its body. A return that has passed while the statement waited is none. */
+/**
+ * Whether it is on after an update, according to its body. A return that has passed while the statement waited does not
+ * count.
+ */
 export function isOnAfter(p: Param<Values>, table: Switched): RawBuilder<boolean> {
   const until = p('unavailable_until', 'timestamptz');
   return sql`case
@@ -66,8 +69,8 @@ export function nextAvailability(p: Param<Values>, table: Switched): NextValues 
 }
 
 /**
- * Whether an update has switched the record: as the last event said, or as readers saw it. The two differ from the
- * moment an absence is over until that is written down.
+ * Whether an update has switched the record, compared with the last event or with what readers saw. The two differ from
+ * the moment an absence is over until that is recorded.
  */
 function hasSwitched(): RawBuilder<boolean> {
   return sql`(old.is_available <> new.is_available or ${isAvailable('old')} <> new.is_available)`;
@@ -82,7 +85,7 @@ export function updateEventTypes(table: Switched, describing: readonly string[])
       then ${sql.lit(`${table}.updated`)} end], null)`;
 }
 
-/** The event of an update that changes the availability, and nothing else. */
+/** The event of an update that changes the availability and nothing else. */
 export function switchEventTypes(table: Switched): RawBuilder<EventType[]> {
   return sql`array[case when ${hasSwitched()}
     then ${sql.lit(`${table}.toggled`)} else ${sql.lit(`${table}.updated`)} end]`;
@@ -100,7 +103,7 @@ export function previousOfUpdate(
   return differing({ ...stored('old'), ...availabilityBefore() }, stored('new'));
 }
 
-/** The same of an update that changes the availability, and nothing else. */
+/** The same for an update that changes the availability and nothing else. */
 export const previousOfSwitch = differing(availabilityBefore(), {
   is_available: sql.ref('new.is_available'),
   unavailable_until: rfc3339(sql.ref<Date | null>('new.unavailable_until')),

@@ -32,7 +32,7 @@ export interface Toggles extends Reach, Written {
 }
 
 /**
- * Makes the calls by one statement.
+ * Performs the calls with one statement.
  * @param paths the columns of the records' paths
  */
 export async function takeTurns<Call extends Toggle, Paths extends object, T>(
@@ -59,7 +59,7 @@ export async function takeTurns<Call extends Toggle, Paths extends object, T>(
 }
 
 /**
- * The calls in the order in which they came, each with its turn at its record.
+ * The calls in order of arrival, each with its turn at its record.
  * @param path the columns of the record's path, its own id first, each with its array
  */
 export function wantedTurns(
@@ -114,7 +114,7 @@ export function changeOfTurns<T>(
     order by place`;
 }
 
-// Before the first turn it was as it was; before and after the others, as the number of turns says.
+// Before the first turn it has its original state; after that, the number of turns decides.
 const wasAvailable = sql<boolean>`(was_available = ${isOdd('turns.turn')})`;
 const version = sql<number>`(version_before + turns.turn)`;
 const eTag = sql<string>`'"' || ${stamped(version, sql.ref('turns.stamp'))} || '"'`;

@@ -46,13 +46,13 @@ export interface UpdateSpec<Key extends Reach, Body, T> {
   previous?: RawBuilder<AnyJson | null>;
   /** Columns that do not simply get the value in the body. */
   next?: (p: Param<Key & Fields<Body>>) => NextValues;
-  /** What is assigned instead of the value that `next` compares with, if the assignment does more than that. */
+  /** What is assigned instead of the value in `next`, which is compared, if the assignment does more than set it. */
   assign?: (p: Param<Key & Fields<Body>>) => NextValues;
   /** A column that each change raises together with `version`; then no menu has to be marked. */
   contentVersion?: boolean;
-  /** What other records say to the values. */
+  /** How other records restrict the values. */
   terms?: Terms<UpdateValues<Key, Body>>;
-  /** How the menus that show the record are found; absent: by its own menu_id. */
+  /** How to find the menus that show the record; absent: by its own menu_id. */
   options?: TouchOptions;
 }
 
@@ -97,8 +97,8 @@ export function partialUpdate<Key extends Reach, Body extends { name?: string },
   return async ({ database, headers, requestId }, key, body) => {
     const if_match = acceptedETags(headers['if-match']);
     const values = { ...key, ...fieldsOf(spec.fields, body), if_match, ...written(requestId) };
-    // That nothing would change is decided on a newer snapshot than the update's, so it is tried again should the
-    // record have changed in between.
+    // Whether anything would change is checked on a newer snapshot than the update's, so if the record has changed in
+    // between, the update is tried again.
     for (;;) {
       const [updated] = await update(database, values);
       if (updated) return updated;
@@ -114,7 +114,7 @@ export function partialUpdate<Key extends Reach, Body extends { name?: string },
   };
 }
 
-/** White space around the name is dropped. */
+/** The fields of a body. White space around the name is removed. */
 function fieldsOf<Body extends { name?: string }>(types: FieldTypes<Body>, body: Body): Fields<Body> {
   const values = Object.keys(types).map((field) => [field, body[field as keyof Body] ?? null]);
   return {
@@ -205,12 +205,12 @@ function nextValues<Key extends Reach, Body, T>(
   return { ...Object.fromEntries(plain), ...next?.(p) };
 }
 
-/** Whether the body holds the field. */
+/** Whether the body has the field. */
 export function isPresent<Body>(p: Param<Fields<Body>>, field: string): RawBuilder<boolean> {
   return sql`${sql.lit(field)} = any (${p('present', 'text[]')})`;
 }
 
-/** Whether a row is not yet as `next` says. */
+/** Whether a row differs from `next`. */
 export function differs(table: string, next: NextValues): RawBuilder<boolean> {
   return sql`${fieldsIn(table, Object.keys(next))} is distinct from (${sql.join(Object.values(next))})`;
 }

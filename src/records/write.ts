@@ -26,7 +26,7 @@ export interface ChangeRow<T> {
   menu_id: number | null;
   /** 'item:17'; events of one record keep their order. */
   record: string;
-  /** One event is recorded for each. */
+  /** One event is recorded for each type. */
   event_types: EventType[];
   /** The record as the API shows it now, or as it last did. */
   resource: Json<T>;
@@ -34,16 +34,16 @@ export interface ChangeRow<T> {
   previous: AnyJson | null;
 }
 
-/** A change of whichever kind of record. */
+/** A change of any kind of record. */
 type AnyChange = Omit<ChangeRow<never>, 'resource'> & { resource: AnyJson };
 
 /** The values that every write takes. */
 export interface Written extends Stamped {
-  /** The request that writes; null when none did. */
+  /** The request that writes; null if no request does. */
   request_id: string | null;
 }
 
-/** Of one write. */
+/** The values of one write. */
 export function written(request_id: string | null): Written {
   return { request_id, stamp: newStamp() };
 }
@@ -106,10 +106,10 @@ export function changedFields({
   return differing(compared('old'), compared('new'));
 }
 
-// They differ in every change, or in none.
+// These differ in every change, or in none.
 const notCompared = ['version', 'updated_at', 'created'];
 
-/** JSON of those fields of `before` that `after` has with another text; null when there are none. */
+/** JSON of those fields of `before` whose text differs in `after`; null when there are none. */
 export function differing(
   before: Record<string, RawBuilder<unknown>>,
   after: Record<string, RawBuilder<unknown>>,
@@ -122,7 +122,7 @@ export function differing(
   return sql`nullif('{' || concat_ws(',', ${sql.join(parts)}) || '}', '{}')::json`;
 }
 
-/** An insert, update or delete that returns `change(…)` and whatever else it wants shown. */
+/** An insert, update or delete that returns `change(…)` and whatever else is shown. */
 export type Changing<Row> = Query<Row> & OperationNodeSource;
 
 /** Columns with their names, for a `returning` of raw SQL. */
@@ -134,7 +134,7 @@ export function list(columns: readonly AliasedRawBuilder<unknown, string>[]): Ra
 export interface TouchOptions {
   /** False for writes of menus, which raise their own content_version, and of records that no menu shows. */
   touchesMenu?: boolean;
-  /** Whether the change may be in several menus, and not in one alone. */
+  /** Whether the change may be in more than one menu. */
   inSeveralMenus?: boolean;
   /**
    * For changes of modifier groups or of what is in them: the menus are those listed in the row of the group,
@@ -149,9 +149,9 @@ interface WriteParts<Row> extends TouchOptions {
   before?: RawBuilder<unknown>;
   /** The change, or several of different kinds that are one write. */
   change: OperationNodeSource | OperationNodeSource[];
-  /** Marks the menus as changed, where that is more than to count a change in each. */
+  /** Marks the menus as changed, if that is more than counting a change in each. */
   touch?: RawBuilder<unknown>;
-  /** The request that each of the changed rows belongs to, where they are of several. */
+  /** The request that each changed row belongs to, if there are several. */
   requestId?: RawBuilder<string | null>;
   /** The menu's next content_version, calculated when the menu is locked; null makes the statement fail. */
   nextContentVersion?: RawBuilder<number | null>;
@@ -176,7 +176,7 @@ export function write<Values extends Written, Row extends AnyChange, Shown exten
   }));
 }
 
-/** The response of a write that shows no more than columns of its changed rows. */
+/** The response of a write that shows only columns of its changed rows. */
 export function changedColumns<Row, Shown extends keyof Row & string>(
   shown: readonly Shown[],
 ): RawBuilder<Pick<Row, Shown>> {
@@ -214,7 +214,7 @@ export function writeOf<Values extends Written, Row>(
   });
 }
 
-/** The CTE `changed`, and those that it unites. */
+/** The CTE `changed`, and those that it combines. */
 function changedRows(changes: OperationNodeSource[]): RawBuilder<unknown>[] {
   if (changes.length === 1) return changes.map((one) => sql`changed as (${one})`);
   const names = changes.map((_, index) => sql.ref(`change_${index + 1}`));
@@ -277,7 +277,7 @@ function touchMenus(
       and account_id = any (array(select account_id from ${sql.raw(touched)}))`;
 }
 
-// An update locks its rows in the order of its plan, in which two that touch the same menus may differ.
+// An update locks its rows in the order of its plan, which may differ between two updates of the same menus.
 function lockMenus(): RawBuilder<unknown> {
   return sql`
     select menu_id, account_id from menu

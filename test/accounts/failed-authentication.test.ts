@@ -71,7 +71,7 @@ t.test('wrong secrets of a client are counted wherever they come from', async (t
   t.equal((await askRightly(service, service.api, '198.51.100.1')).status, 200);
 });
 
-t.test('what is refused for another reason than its credentials is not counted', async (t) => {
+t.test('a request refused for a reason other than its credentials is not counted', async (t) => {
   const service = await startBehindProxy(t);
   const { client_id, client_secret } = service.api.credentials;
   const authorization = `Basic ${Buffer.from(`${client_id}:${client_secret}`).toString('base64')}`;
@@ -87,7 +87,7 @@ t.test('what is refused for another reason than its credentials is not counted',
   t.same(await statuses(40, beyond('grant_type=password')), { 400: 40 });
 });
 
-t.test('a flood of unknown clients occupies one connection, and right ones get through it', async (t) => {
+t.test('a flood of unknown clients occupies one connection, and valid ones get through it', async (t) => {
   const service = await startBehindProxy(t);
   const before = poolUse(service.database);
   t.ok(before.busy + before.idle <= 2);

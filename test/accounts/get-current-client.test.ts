@@ -33,7 +33,7 @@ t.test('shows the grant, and the scopes with those that they include', async (t)
   t.match((await none.get('/oauth/client')).body.data, { location_ids: [] });
 });
 
-t.test('any scope suffices, also none that is left', async (t) => {
+t.test('any scope suffices, even if none is left', async (t) => {
   for (const scope of allScopes) {
     const client = await service.client({ scopes: [scope], account: '鮨 & Söhne <№ 1>' });
     const { status, body } = await client.get('/oauth/client');
@@ -49,7 +49,7 @@ t.test('any scope suffices, also none that is left', async (t) => {
   t.equal((await client.get('/menus')).status, 403);
 });
 
-t.test('wants a token, and counts as a request', async (t) => {
+t.test('requires a token, and counts as a request', async (t) => {
   t.equal((await service.api.get('/oauth/client', { token: null })).status, 401);
   t.equal((await service.api.get('/oauth/client', { token: 'garbage' })).status, 401);
   const { headers } = await service.api.get('/oauth/client');

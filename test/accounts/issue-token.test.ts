@@ -5,7 +5,7 @@ import { startTestService, type TestService } from '../support/service.ts';
 const form = 'application/x-www-form-urlencoded';
 const everything = 'menus:read menus:write availability:write webhooks:manage';
 
-t.test('a client that shows its secret by HTTP Basic gets a token', async (t) => {
+t.test('a client that sends its secret by HTTP Basic gets a token', async (t) => {
   const service = await startTestService(t);
   const response = await ask(service, { grant_type: 'client_credentials' }, basicOf(service.api));
   t.match(response, { status: 200, body: { token_type: 'Bearer', expires_in: 3600, scope: everything } });
@@ -15,7 +15,7 @@ t.test('a client that shows its secret by HTTP Basic gets a token', async (t) =>
   t.equal(menus.status, 200);
 });
 
-t.test('a client that shows its secret in the body gets a token', async (t) => {
+t.test('a client that sends its secret in the body gets a token', async (t) => {
   const service = await startTestService(t);
   const { client_id, client_secret } = service.api.credentials;
   const response = await ask(service, { grant_type: 'client_credentials', client_id, client_secret });
@@ -52,7 +52,7 @@ t.test('a token has the scopes that were asked for', async (t) => {
   t.match(await ask(service, beyond, basicOf(writer)), { status: 400, body: { error: 'invalid_scope' } });
 });
 
-t.test('parameters that are not known are ignored (RFC 6749, section 3.2)', async (t) => {
+t.test('unknown parameters are ignored (RFC 6749, section 3.2)', async (t) => {
   const service = await startTestService(t);
   const response = await ask(
     service,
@@ -66,7 +66,7 @@ t.test('parameters that are not known are ignored (RFC 6749, section 3.2)', asyn
   t.equal(repeated.status, 200, 'RFC 8707 repeats one');
 });
 
-t.test('whoever does not show the right secret is answered 401 in the shape of RFC 6749', async (t) => {
+t.test('a caller without the right secret gets 401 in the form of RFC 6749', async (t) => {
   const service = await startTestService(t);
   const { client_id, client_secret } = service.api.credentials;
   const grant = { grant_type: 'client_credentials' };
@@ -102,7 +102,7 @@ t.test('whoever does not show the right secret is answered 401 in the shape of R
   }
 });
 
-t.test('a request that is not a valid one is answered 400 in the shape of RFC 6749', async (t) => {
+t.test('an invalid request gets 400 in the form of RFC 6749', async (t) => {
   const service = await startTestService(t);
   const { client_id, client_secret } = service.api.credentials;
   const own = basicOf(service.api);
@@ -135,7 +135,7 @@ t.test('a request that is not a valid one is answered 400 in the shape of RFC 67
   }
 });
 
-t.test('only a form is taken, in whatever charset it says', async (t) => {
+t.test('only a form is accepted, whatever charset it names', async (t) => {
   const service = await startTestService(t);
   const authorization = basicOf(service.api);
   const sent = (type: string, body: string) => post(service, body, { 'content-type': type, authorization });
@@ -147,7 +147,7 @@ t.test('only a form is taken, in whatever charset it says', async (t) => {
   t.equal((await sent(form, `${grant}&padding=${'x'.repeat(1 << 20)}`)).status, 413);
 });
 
-t.test('an address may show wrong credentials 30 times a minute', async (t) => {
+t.test('an address may send wrong credentials 30 times a minute', async (t) => {
   const service = await startTestService(t);
   const responses = [];
   for (let sent = 0; sent < 31; sent++) {

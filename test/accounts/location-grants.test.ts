@@ -35,7 +35,7 @@ t.test('a client sees the webhooks that see no more than it does', async (t) => 
   t.equal((await narrow.get(`/webhooks/${ofNarrow}`)).status, 200);
 });
 
-t.test('an account of its own shows nothing of another', async (t) => {
+t.test('one account shows nothing of another', async (t) => {
   const service = await startTestService(t);
   const stranger = await service.client({ account: 'Another restaurant group' });
   for (const path of ['/locations', '/menus', '/webhooks']) {
@@ -43,7 +43,7 @@ t.test('an account of its own shows nothing of another', async (t) => {
   }
 });
 
-t.test('403 tells of a record that exists, 404 of one that does not, in this menu', async (t) => {
+t.test('403 means that a record exists in this menu, 404 that it does not', async (t) => {
   const service = await startTestService(t);
   const [one = 0, two = 0] = await idsOf(service.api, '/locations', 'location_id');
   const firstOf = async (location: number) => {

@@ -8,7 +8,7 @@ const read = (url: string, headers: Record<string, string> = {}) => send(url, 'G
 const issuer = async (url: string, headers?: Record<string, string>) =>
   (await read(url, headers)).body.issuer;
 
-t.test('describes the endpoints that there are, under the origin that was asked', async (t) => {
+t.test('describes the existing endpoints, under the origin that was requested', async (t) => {
   const { url, api } = await startTestService(t);
   const { status, headers, body } = await read(url);
   t.equal(status, 200);
@@ -39,7 +39,7 @@ t.test('describes the endpoints that there are, under the origin that was asked'
   t.equal((await fetch(body.service_documentation)).status, 200);
 });
 
-t.test('goes by Host, whatever a client says of a proxy', async (t) => {
+t.test('uses Host, whatever a client says about a proxy', async (t) => {
   const { url } = await startTestService(t);
   t.equal(await issuer(url, { host: 'menus.example.com' }), 'http://menus.example.com');
   t.equal(await issuer(url, { host: 'MENUS.example.com:80' }), 'http://menus.example.com');
@@ -61,7 +61,7 @@ t.test('goes by Host, whatever a client says of a proxy', async (t) => {
   }
 });
 
-t.test('goes by what a trusted proxy says, the nearest one last', async (t) => {
+t.test('uses what a trusted proxy says, the nearest one last', async (t) => {
   const { url } = await startTestService(t, { trustedProxies: ['127.0.0.0/8'] });
   const proto = { 'x-forwarded-proto': 'https' };
   t.equal(await issuer(url, { ...proto, host: 'menus.example.com' }), 'https://menus.example.com');

@@ -46,7 +46,7 @@ t.test('another process refuses it too', async (t) => {
   await eventually('the token is refused there', async () => (await read(token, at)).status === 401);
 });
 
-t.test('takes the credentials in the form as well, and any hint', async (t) => {
+t.test('accepts the credentials in the form as well, and any hint', async (t) => {
   const { client_id, client_secret } = api.credentials;
   const token = await newToken(api);
   for (const token_type_hint of ['access_token', 'refresh_token', 'pizza']) {
@@ -56,7 +56,7 @@ t.test('takes the credentials in the form as well, and any hint', async (t) => {
   await eventually('the token is refused', async () => (await read(token)).status === 401);
 });
 
-t.test('takes the credentials in the form beside a Bearer token, which generated clients send', async (t) => {
+t.test('accepts credentials in the form beside a Bearer token, which generated clients send', async (t) => {
   const { client_id, client_secret } = api.credentials;
   const token = await newToken(api);
   for (const bearer of [token, 'garbage']) {
@@ -69,7 +69,7 @@ t.test('takes the credentials in the form beside a Bearer token, which generated
   await eventually('the token is refused', async () => (await read(token)).status === 401);
 });
 
-t.test('what is no token, or is revoked already, is 200 and leaves nothing behind', async (t) => {
+t.test('an invalid token, or one that is already revoked, is 200 and leaves nothing behind', async (t) => {
   const token = await newToken(api);
   await revoke(token, api);
   const before = await revoked();
@@ -103,7 +103,7 @@ t.test('a token of another client stays valid', async (t) => {
   }
 });
 
-t.test('refuses what is no request, in the shape of RFC 6749', async (t) => {
+t.test('refuses an invalid request, in the form of RFC 6749', async (t) => {
   const token = await newToken(api);
   const credentials = basic(api.credentials);
   const { client_id } = api.credentials;
@@ -126,7 +126,7 @@ t.test('refuses what is no request, in the shape of RFC 6749', async (t) => {
   t.equal((await read(token)).status, 200);
 });
 
-t.test('two at once revoke it once', async (t) => {
+t.test('two concurrent calls revoke it once', async (t) => {
   const token = await newToken(api);
   const before = (await revoked()).length;
   const responses = await Promise.all(Array.from({ length: 8 }, () => revoke(token, api)));
@@ -134,7 +134,7 @@ t.test('two at once revoke it once', async (t) => {
   t.equal((await revoked()).length, before + 1);
 });
 
-t.test('a revoked token is forgotten once it has ended by itself', async (t) => {
+t.test('a revoked token is forgotten once it has expired', async (t) => {
   await revoke(await newToken(api), api);
   const [kept, ...others] = await revoked();
   t.ok(others.length > 0);

@@ -51,7 +51,7 @@ t.test('availability:write suffices for an update of nothing but availability', 
   t.match(after, { price, is_available: true }, 'nothing of a refused update is done');
 });
 
-t.test('a token has no more than the scopes it was asked with', async (t) => {
+t.test('a token has no more than the scopes that were requested', async (t) => {
   const service = await startTestService(t);
   const { client_id, client_secret } = service.api.credentials;
   const form = { grant_type: 'client_credentials', client_id, client_secret, scope: 'menus:read' };

@@ -39,7 +39,7 @@ t.test('services that start together on a new database share one key', async (t)
   t.equal((await database.selectFrom('signing_key').select('kid').execute()).length, 1);
 });
 
-t.test('a key that another process made since is found', async (t) => {
+t.test('a key that another process has created since is found', async (t) => {
   const { database } = await startTestService(t);
   const seal = createSeal(encryptionKey);
   const mine = await loadSigningKeys(database, seal);
@@ -51,7 +51,7 @@ t.test('a key that another process made since is found', async (t) => {
   t.equal(await mine.publicKey(kid), await theirs.publicKey(kid));
 });
 
-t.test('while the database is away, a token of a key that is not known gets 503, else 401', async (t) => {
+t.test('a token with an unknown key gets 503 while the database is unavailable, else 401', async (t) => {
   const { api, proxy } = await startBehindProxy(t);
   const token = await api.token();
   t.equal((await api.get('/menus', { token })).status, 200);

@@ -8,7 +8,7 @@ const { api, database } = service;
 const events = await followEvents(database);
 const { location_id } = await makeLocation(api);
 
-t.test('makes an empty category with every field, its tag and its event', async (t) => {
+t.test('creates an empty category with every field, its ETag and its event', async (t) => {
   const { menu_id } = await makeMenu(api, location_id);
   await events.next();
   const body = {
@@ -43,7 +43,7 @@ t.test('needs only a name, and comes after the last of its menu', async (t) => {
   await events.next();
 });
 
-t.test('refuses what is missing, wrong, taken or unknown, and fires nothing', async (t) => {
+t.test('refuses fields that are missing, wrong, taken or unknown, and fires nothing', async (t) => {
   const { menu_id } = await makeMenu(api, location_id);
   const { menu_id: elsewhere } = await makeMenu(api, location_id);
   t.equal((await api.post(`/menus/${menu_id}/categories`, { name: 'x', external_id: 'A' })).status, 201);
@@ -67,7 +67,7 @@ t.test('refuses what is missing, wrong, taken or unknown, and fires nothing', as
   t.same(await events.next(), []);
 });
 
-t.test('knows no menu that is not there or not within reach', async (t) => {
+t.test('refuses menus that do not exist or are out of reach', async (t) => {
   const { menu_id } = await makeMenu(api, location_id);
   const elsewhere = await makeLocation(api);
   await events.next();
@@ -79,7 +79,7 @@ t.test('knows no menu that is not there or not within reach', async (t) => {
   t.same(await events.next(), []);
 });
 
-t.test('one of many that claim an external_id at once gets it, beside those that update', async (t) => {
+t.test('of many concurrent creates and updates that claim an external_id, one gets it', async (t) => {
   const { menu_id } = await makeMenu(api, location_id);
   const path = `/menus/${menu_id}/categories`;
   const { body } = await api.post(path, { name: 'Old' });

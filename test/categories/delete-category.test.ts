@@ -7,7 +7,7 @@ const service = await startTestService(t);
 const { api, database } = service;
 const events = await followEvents(database);
 
-t.test('deletes a category with its items and tells the last state of each record', async (t) => {
+t.test('deletes a category with its items and reports the last state of each record', async (t) => {
   const { menu, category, item } = await makeTree(api);
   const kept = await makeItem(api, await makeCategory(api, menu.menu_id));
   const path = `/menus/${menu.menu_id}/categories/${category.category_id}`;
@@ -46,7 +46,7 @@ t.test('deletes only the state that If-Match names, items included', async (t) =
   t.equal((await api.delete(path, { headers: { 'if-match': current } })).status, 204);
 });
 
-t.test('knows no category that is not there, is in another menu or not within reach', async (t) => {
+t.test('refuses categories that do not exist, are in another menu or are out of reach', async (t) => {
   const { menu, category } = await makeTree(api);
   const neighbour = await makeMenu(api, menu.location_id);
   await events.next();
@@ -57,7 +57,7 @@ t.test('knows no category that is not there, is in another menu or not within re
   t.same(await events.next(), []);
 });
 
-t.test('items that are made, moved and toggled at the same time end as if before or after', async (t) => {
+t.test('items that are created, moved and toggled at the same time end as if before or after', async (t) => {
   for (let round = 0; round < 8; round += 1) {
     const { menu, category, item } = await makeTree(api);
     const second = await makeCategory(api, menu.menu_id);

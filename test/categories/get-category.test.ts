@@ -5,7 +5,7 @@ import { startTestService } from '../support/service.ts';
 const service = await startTestService(t);
 const { api } = service;
 
-t.test('answers the category with its items in display order, ties by id', async (t) => {
+t.test('returns the category with its items in display order, ties by id', async (t) => {
   const { category, item } = await makeTree(api);
   const last = await makeItem(api, category, { sort_order: 9 });
   const tied = await makeItem(api, category, { sort_order: 4 });
@@ -15,7 +15,7 @@ t.test('answers the category with its items in display order, ties by id', async
   t.same(body.data, { ...category, items: [item, tied, tiedToo, last] });
 });
 
-t.test('its tag changes with the category and its items, and with nothing else', async (t) => {
+t.test('its ETag changes with the category and its items, and with nothing else', async (t) => {
   const { menu, category, item } = await makeTree(api);
   const items = `/menus/${menu.menu_id}/items`;
   const path = `/menus/${menu.menu_id}/categories/${category.category_id}`;
@@ -50,7 +50,7 @@ t.test('its tag changes with the category and its items, and with nothing else',
   t.ok(await isCurrent(before));
 });
 
-t.test('knows no category that is not there, is in another menu or not within reach', async (t) => {
+t.test('refuses categories that do not exist, are in another menu or are out of reach', async (t) => {
   const { menu, category } = await makeTree(api);
   const neighbour = await makeMenu(api, menu.location_id);
   t.equal((await api.get(`/menus/${menu.menu_id}/categories/999999`)).status, 404);

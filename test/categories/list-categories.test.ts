@@ -23,7 +23,7 @@ t.test('lists the categories of the menu by id, without their items', async (t) 
   t.equal(second.headers['link'], undefined);
 });
 
-t.test('refuses what is no page, and knows no menu that is not there or not within reach', async (t) => {
+t.test('refuses invalid pages, and menus that do not exist or are out of reach', async (t) => {
   t.match((await api.get(`/menus/${menu_id}/categories?limit=201`)).body.errors, [{ field: 'limit' }]);
   t.match((await api.get(`/menus/${menu_id}/categories?name=x`)).body.errors, [{ code: 'unknown' }]);
   t.equal((await api.get('/menus/999999/categories')).status, 404);

@@ -7,7 +7,7 @@ const service = await startTestService(t);
 const { api, database } = service;
 const events = await followEvents(database);
 
-t.test('changes each field alone and tells exactly its old value', async (t) => {
+t.test('changes each field alone and reports exactly its old value', async (t) => {
   const { menu, category: made } = await makeTree(api);
   let category = made;
   const path = `/menus/${menu.menu_id}/categories/${category.category_id}`;
@@ -37,7 +37,7 @@ t.test('changes each field alone and tells exactly its old value', async (t) => 
   }
 });
 
-t.test('changes nothing, also no tag, when everything is so already', async (t) => {
+t.test('changes nothing, not even an ETag, if every value is already the same', async (t) => {
   const { menu, category } = await makeTree(api);
   const path = `/menus/${menu.menu_id}/categories/${category.category_id}`;
   const menuTag = String((await api.get(`/menus/${menu.menu_id}`)).headers['etag']);
@@ -68,7 +68,7 @@ t.test('If-Match covers the items of the category, and no other', async (t) => {
   t.same(await events.next(), []);
 });
 
-t.test('refuses what cannot be cleared, and fields that are not its to set', async (t) => {
+t.test('refuses to clear required fields, and fields that clients cannot set', async (t) => {
   const { menu, category } = await makeTree(api);
   await makeCategory(api, menu.menu_id, { external_id: 'TAKEN' });
   const path = `/menus/${menu.menu_id}/categories/${category.category_id}`;
@@ -95,7 +95,7 @@ t.test('refuses what cannot be cleared, and fields that are not its to set', asy
   t.same(await events.next(), []);
 });
 
-t.test('knows no category that is not there, is in another menu or not within reach', async (t) => {
+t.test('refuses categories that do not exist, are in another menu or are out of reach', async (t) => {
   const { menu, category } = await makeTree(api);
   const neighbour = await makeMenu(api, menu.location_id);
   await events.next();

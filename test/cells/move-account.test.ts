@@ -98,7 +98,7 @@ t.test('a group moves while everybody works', { skip: notInstalled('haproxy') },
   const receivers = [receiver, hesitant];
   await verify(t, { group: moving, after, second, receivers, secret: hook.body.data.secret });
 
-  await t.test('nothing is made anew', async (t) => {
+  await t.test('nothing is created anew', async (t) => {
     const log = await after.get(`/webhooks/${hook.body.data.webhook_id}/deliveries?limit=100`);
     t.ok(log.body.data.length > 0, 'the log of deliveries is there');
     t.equal((await after.get(path)).headers['etag'], kept.headers['etag']);
@@ -166,7 +166,7 @@ t.test(
   },
 );
 
-t.test('a move that was interrupted can be taken back until the other cell has the account', async (t) => {
+t.test('a move that was interrupted can be undone until the other cell has the account', async (t) => {
   const { first, second, env } = await startTwoCells(t);
   const { acme, path } = await startAcme(first);
   await unlimited(t, second)
@@ -201,7 +201,7 @@ t.test('a move that was interrupted can be taken back until the other cell has t
   t.match(late, { ended: 1, stderr: /in the other cell already/ });
 });
 
-t.test('a write that is under way when its account is closed is either there or refused', async (t) => {
+t.test('a write in progress when its account is closed either takes effect or is refused', async (t) => {
   const { first, second, env } = await startTwoCells(t);
   const { acme, path } = await startAcme(first);
   const item = (await acme.get(path)).body.data;
@@ -235,7 +235,7 @@ t.test('a write that is under way when its account is closed is either there or 
   t.equal(found.text, written?.text);
 });
 
-t.test('a move that cannot be is refused before anything has changed', async (t) => {
+t.test('an impossible move is refused before anything has changed', async (t) => {
   const { first, second, env } = await startTwoCells(t);
   const { acme, path } = await startAcme(first);
   const refusal = async (changed: Record<string, string>, stderr: RegExp, account = 'Acme') => {
@@ -276,7 +276,7 @@ t.test('a cell that was restored from before the move leaves the group alone', a
   t.same(await rowsOf(first, acme.credentials.account_id), {});
 });
 
-t.test('a move takes every table that has an account', async (t) => {
+t.test('a move includes every table that has an account', async (t) => {
   const { database } = await startTestService(t);
   const { rows } = await sql<{ name: string }>`
     select table_name as name from information_schema.columns

@@ -43,7 +43,7 @@ t.test(
   },
 );
 
-t.test('make cluster tells in one line what is missing, and its options', async (t) => {
+t.test('make cluster says in one line what is missing, and lists its options', async (t) => {
   const { stderr, ended } = await runToEnd(t, { PATH: '/nowhere' }, command);
   t.equal(stderr, 'cluster: haproxy and redis-server missing: apt install haproxy redis-server\n');
   t.equal(ended, 1);

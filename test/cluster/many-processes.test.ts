@@ -39,10 +39,10 @@ t.test('many processes are killed, drained and added under load', { skip }, asyn
     t.ok(round.acknowledged > 0);
     return round;
   };
-  await t.test('kill -9 loses nothing that was acknowledged, and deliveries go on', async (t) => {
+  await t.test('kill -9 loses nothing that was acknowledged, and deliveries continue', async (t) => {
     await play(t, killEach(scene.receivers));
   });
-  await t.test('a drain fails no request, and who is added gets its share', async (t) => {
+  await t.test('a drain fails no request, and a new process gets its share', async (t) => {
     t.equal((await play(t, drainEach(scene.receivers))).unknown, 0);
   });
   await t.test('no limit is exceeded by more than the share of a window', async (t) => {

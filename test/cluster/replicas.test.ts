@@ -55,7 +55,7 @@ t.test('reads from a replica', { skip }, async (t) => {
     });
   });
 
-  await t.test('a receiver that looks at what it is told of sees it', async (t) => {
+  await t.test('a receiver that reads what an event is about sees it', async (t) => {
     const { apis, item, menu } = await serve(t, { lateMs: 3_000, maxLag: '30' });
     const [one, other] = apis;
     let older = 0;

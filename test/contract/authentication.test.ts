@@ -10,7 +10,7 @@ const callsPerService = 13;
 const requestWith = (url: string, call: ExampleCall, headers: Record<string, string>) =>
   send(url, call.method, `/api/v1${pathOf(call, unknownIds)}`, headers);
 
-t.test('every operation but the public ones wants a token that is accepted', async (t) => {
+t.test('every operation but the public ones requires a valid token', async (t) => {
   for (let start = 0; start < securedCalls.length; start += callsPerService) {
     const { url } = await startTestService(t);
     await Promise.all(
@@ -28,7 +28,7 @@ t.test('every operation but the public ones wants a token that is accepted', asy
   }
 });
 
-t.test('every operation wants its scope, whatever else is wrong with the call', async (t) => {
+t.test('every operation requires its scope, whatever else is wrong with the call', async (t) => {
   const service = await startTestService(t);
   for (const scope of allScopes) {
     const api = await service.client({ scopes: [scope] });

@@ -63,7 +63,7 @@ t.test('a database that accepts connections and says nothing makes no call hang'
   t.equal((await api.get('/menus')).status, 200);
 });
 
-t.test('connections on which nothing comes back any more make no call hang', async (t) => {
+t.test('connections that fall silent make no call hang', async (t) => {
   const service = await startBehindProxy(t);
   const { proxy, api } = service;
   const ids = await existingRecords(service);

@@ -8,7 +8,7 @@ import { whileItemsAreLocked } from '../support/locked-items.ts';
 import { startTestService } from '../support/service.ts';
 import { type Json, startExampleWorld } from './example-world.ts';
 
-t.test('every example of an error is what the service says, but for the request it names', async (t) => {
+t.test('every example of an error is what the service says, except for the request it names', async (t) => {
   const proxied: { proxy?: Awaited<ReturnType<typeof startDatabaseProxy>> } = {};
   const world = await startExampleWorld(t);
   const { api, database } = world.service;
@@ -122,7 +122,7 @@ t.test('every example of an error is what the service says, but for the request 
   }
 });
 
-t.test('an example that words an error otherwise than the service is found', async (t) => {
+t.test('an example that words an error differently from the service is found', async (t) => {
   const { type, ...rest } = document.components.examples.NotFoundProblem.value;
   const { service } = await startExampleWorld(t);
   const { body } = await service.api.get('/menus/6/items/42');

@@ -17,7 +17,7 @@ t.test('every POST that takes a token and writes takes an Idempotency-Key', asyn
   );
 });
 
-t.test('a key that is none is refused with 400', async (t) => {
+t.test('an invalid key is refused with 400', async (t) => {
   const service = await startTestService(t);
   const ids = await existingRecords(service);
   for (const call of keyedCalls) {
@@ -28,7 +28,7 @@ t.test('a key that is none is refused with 400', async (t) => {
   }
 });
 
-t.test('every keyed call is answered 409 while the first with its key is under way', async (t) => {
+t.test('every keyed call gets 409 while the first with its key is in progress', async (t) => {
   const service = await startTestService(t);
   const { api, database } = service;
   const ids = await existingRecords(service);

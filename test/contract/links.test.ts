@@ -48,7 +48,7 @@ t.test('every link leads to a success', async (t) => {
   }
 });
 
-t.test('every operation that makes a record links to what reads, changes and removes it', async (t) => {
+t.test('every operation that creates a record links to what reads, changes and removes it', async (t) => {
   const creates = Object.keys(operations).filter((id) => id.startsWith('create'));
   t.ok(creates.length >= 5);
   for (const create of creates) {
@@ -60,7 +60,7 @@ t.test('every operation that makes a record links to what reads, changes and rem
   }
 });
 
-t.test('a link that takes what the answer does not have is found', async (t) => {
+t.test('a link that needs a field missing from the response is found', async (t) => {
   const reply = { body: { data: { menu_id: 7 } } } as ApiResponse;
   t.strictSame(evaluated({ menu_id: '$response.body#/data/menu_id', name: 'Lunch' }, reply), {
     menu_id: 7,

@@ -28,7 +28,7 @@ t.test(
   },
 );
 
-t.test('HEAD answers as GET does, without the body', async (t) => {
+t.test('HEAD responds as GET does, without the body', async (t) => {
   const service = await startTestService(t);
   const ids = await existingRecords(service);
   for (const call of exampleCalls.filter(({ method }) => method === 'GET')) {

@@ -64,7 +64,7 @@ t.test('another account: ids in the body reach nothing, and no field moves a rec
   t.strictSame(await checksumOf(service.database, account_id), before);
 });
 
-t.test('another account: lists show nothing of this one, whatever they are asked for', async (t) => {
+t.test('another account: lists show nothing of this one, whatever they are asked', async (t) => {
   const service = await startTestService(t);
   const victim = await existingRecords(service);
   const stranger = await service.client({ account: 'Another restaurant group' });

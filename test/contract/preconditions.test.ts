@@ -2,7 +2,7 @@ import t from 'tap';
 import { startTestService } from '../support/service.ts';
 import { callWith, exampleCalls, existingRecords, unknownIds } from './example-calls.ts';
 
-t.test('every operation with If-None-Match answers 304 to who has the current state', async (t) => {
+t.test('every operation with If-None-Match responds 304 to a client with the current state', async (t) => {
   const service = await startTestService(t);
   const ids = await existingRecords(service);
   for (const call of exampleCalls.filter(({ headers }) => headers.includes('if-none-match'))) {

@@ -3,7 +3,7 @@ import { send } from '../support/api.ts';
 import { startTestService } from '../support/service.ts';
 import { exampleCalls, pathOf, securedCalls, unknownIds } from './example-calls.ts';
 
-t.test('a client whose quota is used up is answered 429 by every operation', async (t) => {
+t.test('a client whose quota is used up gets 429 from every operation', async (t) => {
   const { api } = await startTestService(t, { rateLimitPerMinute: 3 });
   for (const remaining of [2, 1, 0]) {
     const response = await api.get('/locations');
@@ -20,7 +20,7 @@ t.test('a client whose quota is used up is answered 429 by every operation', asy
   }
 });
 
-t.test('an operation with a quota of its own is answered 429 when that is used up', async (t) => {
+t.test('an operation with a quota of its own responds 429 when that is used up', async (t) => {
   const service = await startTestService(t);
   const token = await service.api.token();
   for (const call of exampleCalls.filter(({ rateLimit }) => rateLimit !== null)) {
@@ -40,7 +40,7 @@ t.test('an operation with a quota of its own is answered 429 when that is used u
   }
 });
 
-t.test('clients are counted apart', async (t) => {
+t.test('clients are counted separately', async (t) => {
   const service = await startTestService(t, { rateLimitPerMinute: 1 });
   t.equal((await service.api.get('/locations')).status, 200);
   t.equal((await service.api.get('/locations')).status, 429);
@@ -48,7 +48,7 @@ t.test('clients are counted apart', async (t) => {
   t.equal((await other.get('/locations')).status, 200);
 });
 
-t.test('refused tokens are limited by address, and accepted ones are not touched by that', async (t) => {
+t.test('refused tokens are limited by address, and valid ones are not affected by that', async (t) => {
   const { url, api } = await startTestService(t);
   await api.token();
   const refused = () => send(url, 'GET', '/api/v1/menus', { authorization: 'Bearer garbage' });

@@ -24,7 +24,7 @@ const noIds = [
   'x'.repeat(2000),
 ];
 
-t.test('a path id that is no id is a record that does not exist', async (t) => {
+t.test('a path id that is not an id is a record that does not exist', async (t) => {
   const service = await startTestService(t);
   const ids = await existingRecords(service);
   // Each operation once at a time: some have a limit.
@@ -43,7 +43,7 @@ t.test('a path id that is no id is a record that does not exist', async (t) => {
   }
 });
 
-t.test('an id that no record has is answered 404, at each place of the path', async (t) => {
+t.test('an id that no record has gets 404, at each place of the path', async (t) => {
   const service = await startTestService(t);
   const ids = await existingRecords(service);
   for (const call of callsOnRecords) {
@@ -58,7 +58,7 @@ t.test('an id that no record has is answered 404, at each place of the path', as
   }
 });
 
-t.test('a record of another account, or of a location outside the grant, is answered 403', async (t) => {
+t.test('a record of another account, or of a location outside the grant, gets 403', async (t) => {
   const service = await startTestService(t);
   const ids = await existingRecords(service);
   const stranger = await service.client({ account: 'Another restaurant group' });

@@ -188,7 +188,7 @@ t.test('URLs of webhooks are refused as the first contract refused them', async 
   }
 });
 
-t.test('patterns that are spelt otherwise match what they did', async (t) => {
+t.test('patterns that are spelt differently match what they did', async (t) => {
   const { schemas, parameters, headers } = document.components;
   const pairs: [string, string][] = [
     [schemas.TokenRequest.properties.scope.pattern, '^[\\x20-\\x21\\x23-\\x5b\\x5d-\\x7e]*$'],

@@ -7,7 +7,7 @@ import { startTestService } from '../support/service.ts';
  * The contract leaves answers open, so that fields can be added; the checks of these tests must not be as lenient.
  */
 
-t.test('an answer with a field that the contract does not have fails, however deep', async (t) => {
+t.test('a response with a field that the contract does not have fails, however deep', async (t) => {
   const { api } = await startTestService(t);
   const { menu } = await makeTree(api);
   const path = `/menus/${menu.menu_id}`;

@@ -147,7 +147,7 @@ t.test('an index is created without keeping writes waiting', async (t) => {
   t.same(await indexes(look), ['item_further', 'menu_other']);
 });
 
-t.test('an index that was left half done is built anew, and one that is there is kept', async (t) => {
+t.test('an index that was left unfinished is rebuilt, and one that exists is kept', async (t) => {
   const { connection, look, say } = await setUp(t);
   const writer = await connect(t, connection);
   const directory = migrationsWith(t, indexed);
@@ -223,7 +223,7 @@ t.test('a deadlock with others is tried again', async (t) => {
   t.equal(said.length, 1);
 });
 
-t.test('what a newer version has applied is left alone, and said in one line', async (t) => {
+t.test('what a newer version has applied is left alone, and reported in one line', async (t) => {
   const { connection, look, said, say } = await setUp(t);
   const next = { '9001_next': 'create table next ();', '9002_next': 'create table after ();' };
   await migrate(connection, { directory: migrationsWith(t, next), say });

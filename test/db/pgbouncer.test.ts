@@ -84,14 +84,14 @@ t.test(
   },
 );
 
-t.test('in transaction mode nothing is refused that a connection begins with', { skip }, async (t) => {
+t.test('in transaction mode nothing is refused of what a connection begins with', { skip }, async (t) => {
   const way = await startPgBouncer(t, await cloneDatabase(t), { mode: 'transaction', servers: 1 });
   const database = open(t, way, 3);
   const one = () => sql<{ one: number }>`select 1 as one`.execute(database);
   for (const { rows } of await Promise.all([one(), one(), one()])) t.same(rows, [{ one: 1 }]);
 });
 
-t.test('a role that docs/operations.md prepares has in each session what a connection sets', async (t) => {
+t.test('a role prepared as in docs/operations.md has the settings that a connection sets', async (t) => {
   const connection = await cloneDatabase(t);
   const expected = await shown(open(t, connection));
   const role = `${connection.database}_role`;

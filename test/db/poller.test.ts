@@ -54,7 +54,7 @@ t.test('a round that fails is tried again after a second, whatever nudges come',
   await poller.stop();
 });
 
-t.test('stop waits for the round under way and begins no other', async (t) => {
+t.test('stop waits for the round in progress and begins no other', async (t) => {
   const go = Promise.withResolvers<void>();
   let ended = 0;
   const work = async () => {

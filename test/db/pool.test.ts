@@ -21,7 +21,7 @@ async function backend(database: Database): Promise<number> {
 const givenUp = { message: /given up/ };
 const sleep = (database: Database, seconds: number) => sql`select pg_sleep(${seconds})`.execute(database);
 
-t.test('a connection that is given back within a transaction is not used again', async (t) => {
+t.test('a connection that is returned within a transaction is not used again', async (t) => {
   const database = open(t, {});
   const before = await backend(database);
   for (const left of ['begin', 'select 1 / 0']) {
@@ -88,7 +88,7 @@ t.test('however many clients there are, each has one share while it uses it', as
   await asleep;
 });
 
-t.test('connections that were heard of meanwhile are kept', async (t) => {
+t.test('connections that were heard from meanwhile are kept', async (t) => {
   const database = open(t, { query_timeout: 600 }, 2);
   const slow = t.rejects(sleep(database, 2), givenUp);
   const quick = await backend(database);

@@ -26,7 +26,7 @@ t.test('behind the header of a page that holds nothing yet, a log ends where its
   for (const [insert, end] of cases) t.equal(endOfRecords(readLsn(insert)), readLsn(end), insert);
 });
 
-t.test('a replica is behind for as long as the primary has been further', async (t) => {
+t.test('a replica is behind for as long as the primary has been ahead', async (t) => {
   const lag = new Lag();
   const at = (n: number) => readLsn(`0/${n}`);
   t.equal(lag.behindMs(at(1), 0), 0, 'nothing is known of the primary');

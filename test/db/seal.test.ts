@@ -33,7 +33,7 @@ t.test('a sealed value is opened by whoever has its key, wherever it stands', as
   });
 });
 
-t.test('a value names the key that it misses', async (t) => {
+t.test('a value that cannot be opened names the key it needs', async (t) => {
   const sealed = createSeal(oldKey).close('x');
   const [id] = createSeal(oldKey).keyIds;
   t.match(id, /^[0-9a-f]{8}$/);
@@ -41,7 +41,7 @@ t.test('a value names the key that it misses', async (t) => {
   t.equal(new UnknownKey(sealed).message, `sealed with the key ${id}`);
 });
 
-t.test('a value with one bit changed is not opened, whichever it is', async (t) => {
+t.test('a value with one bit changed is not opened, whichever bit it is', async (t) => {
   const seal = createSeal(oldKey);
   const sealed = seal.close('secret');
   for (let bit = 0; bit < sealed.length * 8; bit++) {
@@ -73,7 +73,7 @@ t.test(
   },
 );
 
-t.test('a value of the release before that happens to begin like one with a name is opened', async (t) => {
+t.test('a value of the previous release that happens to begin like one with a name is opened', async (t) => {
   const named = createSeal(oldKey).close('x');
   const nonce = Buffer.concat([named.subarray(0, 8), randomBytes(4)]);
   const sealed = closeAsBefore(oldKey, 'a secret of some length', nonce);

@@ -71,7 +71,7 @@ t.test('every statement binds each of its values once, and the database executes
   t.ok(statementTexts().length > 100);
 });
 
-t.test('a statement that is given between which ids its events lie opens the days between', async (t) => {
+t.test('a statement that is given the id range of its events opens only the days in it', async (t) => {
   const database = openDatabase(await cloneDatabase(t), { max: 1 });
   t.teardown(() => database.destroy());
   await dividePast(
@@ -103,7 +103,7 @@ t.test('a statement that is given between which ids its events lie opens the day
   }
 });
 
-t.test('a read that calls share is not planned anew at each execution, however few they are', async (t) => {
+t.test('a read that calls share is not planned again at each execution, however few they are', async (t) => {
   const database = openDatabase(await cloneDatabase(t), { max: 1 });
   t.teardown(() => database.destroy());
   const shared = planned().filter(({ name }) => /\.several$|^menus\.priceSelection\./.test(name));

@@ -23,7 +23,7 @@ const shared = join(temporary(t), 'data');
 
 t.setTimeout(120_000);
 
-t.test('the first start makes a database that answers', async (t) => {
+t.test('the first start creates a database that responds', async (t) => {
   const server = await startEmbedded(shared);
   t.same(await query(server, "select current_database() as name, current_setting('fsync') as fsync"), [
     { name: 'menus', fsync: 'on' },
@@ -160,7 +160,7 @@ t.test('a server that is killed is started again on the same data, however often
   t.equal(lines.length, 3, 'one that is stopped is not started again');
 });
 
-t.test('none is started beside what is left of a killed one', async (t) => {
+t.test('no server is started beside what is left of a killed one', async (t) => {
   const server = await startEmbedded(shared);
   const { backend, ended } = await busyBackend(server);
   process.kill(postmaster(), 'SIGKILL');
@@ -176,7 +176,7 @@ t.test('none is started beside what is left of a killed one', async (t) => {
   await server.stop();
 });
 
-t.test('a socket that outlives a killed one for a moment does not keep the next from starting', async (t) => {
+t.test('a socket that briefly outlives a killed server does not keep the next from starting', async (t) => {
   const server = await startEmbedded(shared);
   const socket = join(shared, 'postgres', '.s.PGSQL.5432');
   fs.unlinkSync(socket);
@@ -219,7 +219,7 @@ t.test('a server that cannot be started again is given up, in one line', async (
   await (await startEmbedded(shared)).stop();
 });
 
-t.test('a database that is gone is told of at once, and none is made in its place', async (t) => {
+t.test('a database that is gone is reported at once, and none is created in its place', async (t) => {
   const server = await startEmbedded(shared);
   const cluster = join(shared, 'postgres');
   const killed = postmaster();
@@ -291,7 +291,7 @@ t.test('the leftovers of an interrupted initialisation are replaced', async (t) 
   t.notOk(fs.existsSync(leftover));
 });
 
-t.test('an initialisation that is killed half-way does not spoil the directory', async (t) => {
+t.test('an initialisation that is killed halfway does not spoil the directory', async (t) => {
   const directory = join(temporary(t), 'data');
   const code = `import(${JSON.stringify(moduleUrl)}).then((m) => m.startEmbedded(${JSON.stringify(directory)}))`;
   const service = spawn(process.execPath, running(code), { stdio: 'ignore' });
@@ -324,7 +324,7 @@ t.test('a directory of another major version is refused in one line', async (t) 
   t.match(await failure(startEmbedded(shared)), /^DATA_DIR .* PostgreSQL 17, but this service runs 18: .*$/);
 });
 
-t.test('a path that is no directory is refused in one line', async (t) => {
+t.test('a path that is not a directory is refused in one line', async (t) => {
   const file = join(temporary(t), 'file');
   fs.writeFileSync(file, '');
   t.match(await failure(startEmbedded(file)), /^DATA_DIR .* cannot be used \(EEXIST\): .*$/);

@@ -4,7 +4,7 @@ import { demoItems } from '../support/items.ts';
 import { startReceiver, subscribe } from '../support/receiver.ts';
 import { startTestService } from '../support/service.ts';
 
-t.test('an event is answered byte for byte as it was sent', async (t) => {
+t.test('an event is returned byte for byte as it was sent', async (t) => {
   const { api } = await startTestService(t, { worker: {} });
   const receiver = await startReceiver(t);
   await subscribe(t, api, receiver);
@@ -16,7 +16,7 @@ t.test('an event is answered byte for byte as it was sent', async (t) => {
   t.equal(text, `{"data":${delivery?.body}}`);
 });
 
-t.test('an event of a location outside the grant is forbidden, and what is no id is no event', async (t) => {
+t.test('an event of a location outside the grant is forbidden, and a malformed id is no event', async (t) => {
   const { api, client, database } = await startTestService(t);
   const [item] = await demoItems(api);
   const local = await client({ locations: [item.location_id] });

@@ -8,7 +8,7 @@ import { startTestService } from '../support/service.ts';
 
 // What real servers do to a feed is tested in test/procedures/. Here rows are taken away as a restore takes them away.
 
-t.test('who had read what was lost goes on with the next epoch, and repeats nothing', async (t) => {
+t.test('a reader of events that were lost continues with the next epoch, and repeats nothing', async (t) => {
   const { database, add, read, lose } = await setUp(t);
   await add(2);
   const kept = await read();
@@ -24,7 +24,7 @@ t.test('who had read what was lost goes on with the next epoch, and repeats noth
   t.same((await read(undefined, last)).events, [...kept.events, ...next], 'an id says less than a cursor');
 });
 
-t.test('an epoch that goes on behind a loss hides nothing, be it ended later or not', async (t) => {
+t.test('an epoch that continues after a loss hides nothing, whether it is ended later or not', async (t) => {
   const { database, add, read, lose } = await setUp(t);
   await add(2);
   const kept = await read();

@@ -74,7 +74,7 @@ t.test('a write that commits late is not skipped, and holds up nobody', async (t
   t.same(body.data, [before], 'who had read the later one is given it now; its payload is a copy');
 });
 
-t.test('every page, an empty one too, says where to go on from', async (t) => {
+t.test('every page, even an empty one, says where to continue', async (t) => {
   const { api, client } = await startTestService(t, { worker: {} });
   const items = await demoItems(api);
   const empty = (await api.get('/events')).body;
@@ -227,7 +227,7 @@ t.test('filters: type, all types of a resource, location, menu; and the grant', 
   );
 });
 
-t.test('a filter, a cursor or an event that cannot be is refused by name', async (t) => {
+t.test('an invalid filter, cursor or event is refused by name', async (t) => {
   const { api, client } = await startTestService(t, { worker: {} });
   const [item] = await demoItems(api);
   await api.post(`${item.path}/toggle`);

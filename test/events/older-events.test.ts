@@ -7,7 +7,7 @@ import { makeModifierGroup } from '../support/records.ts';
 import { startTestService } from '../support/service.ts';
 
 // Each response and delivery is held against the contract, which wants the fields.
-t.test('events of releases before get the fields that records have gained since', async (t) => {
+t.test('events of earlier releases get the fields that records have gained since', async (t) => {
   const { api, database } = await startTestService(t, { worker: {} });
   const receiver = await startReceiver(t);
   const [item] = await demoItems(api);

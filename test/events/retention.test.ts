@@ -29,7 +29,7 @@ t.test(
   },
 );
 
-t.test('who has missed an event that was removed is told so', async (t) => {
+t.test('a reader that missed an event before it was removed is told so', async (t) => {
   const { api, database, add } = await setUp(t);
   const before = await read(api);
   await add(2);
@@ -117,7 +117,7 @@ t.test('the feed and replays go on from one day to the next', async (t) => {
   );
 });
 
-t.test('days without a partition take writes, and become one when a worker is back', async (t) => {
+t.test('days without a partition accept writes, and become one when a worker is back', async (t) => {
   const connection = await cloneDatabase(t);
   const database = openDatabase(connection, { max: 1 });
   t.teardown(() => database.destroy());
@@ -151,7 +151,7 @@ t.test('days without a partition take writes, and become one when a worker is ba
   }
 });
 
-t.test('what accounts lose with a day is noted while everybody else works', async (t) => {
+t.test('what accounts lose with a day is recorded while everybody else works', async (t) => {
   const { database, connection, add } = await setUp(t);
   await add(2);
   await age(database, 31);

@@ -66,7 +66,7 @@ t.test('without If-Match each of two writers keeps the field that only it wrote'
   t.strictSame(sorted(new Set(responses.map(({ body }) => body.data.version))), range(2, data.version));
 });
 
-t.test('whatever writes to one menu at once, none waits in a circle and every version is told', async (t) => {
+t.test('concurrent writes of any kind to one menu never deadlock; every version is reported', async (t) => {
   const { api, database } = await startTestService(t);
   const { location, menu, category } = await makeTree(api);
   const menuPath = `/menus/${menu.menu_id}`;

@@ -65,7 +65,7 @@ t.test('kill -9 while the receiver is at work: it is sent again, same id and byt
   for (const delivery of receiver.deliveries) t.ok(verify(delivery, secret));
 });
 
-t.test('kill -9 between the answer and its record: it is sent again, and logged once', async (t) => {
+t.test('kill -9 between the response and its record: it is sent again, and logged once', async (t) => {
   const { api, connection, database } = await startTestService(t);
   const receiver = await startReceiver(t);
   const { webhook_id } = await subscribe(t, api, receiver);

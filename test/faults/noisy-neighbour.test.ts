@@ -106,7 +106,7 @@ t.test('shared statements that wait for many menus occupy half of the connection
 
 for (const others of ['nobody else', 'another account'])
   t.test(
-    `a call that gets no connection of its client, while ${others} asks anything, is told to come again`,
+    `a call that gets no connection of its client, while ${others} asks anything, is told to retry later`,
     async (t) => {
       const { menu } = await makeTree(loud);
       const create = () => loud.post(`/menus/${menu.menu_id}/categories`, { name: 'Waits for its menu' });

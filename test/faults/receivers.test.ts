@@ -47,7 +47,7 @@ const misbehaviours: [string, (socket: Socket) => void, { status: number | null;
 ];
 
 for (const [name, misbehave, logged] of misbehaviours) {
-  t.test(`a receiver that ${name} is tried again with the same, and costs another nothing`, async (t) => {
+  t.test(`a receiver that ${name} gets the same request again, and costs another nothing`, async (t) => {
     const bad = await rawReceiver(t, createServer(), misbehave);
     await loggedAndRetried(t, bad, logged);
   });

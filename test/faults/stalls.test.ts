@@ -20,7 +20,7 @@ const unavailable = { status: 503, body: { code: 'service_unavailable' } };
 // Shorter than those of the service, so that nobody waits for them.
 const limits = { query_timeout: 600, connectionTimeoutMillis: 400, statement_timeout: 600 };
 
-t.test('what is written after a stall stays, although a delete was under way in it', async (t) => {
+t.test('a write after a stall stays, although a delete was in progress during it', async (t) => {
   const service = await startBehindProxy(t, {
     limits: { ...limits, idle_in_transaction_session_timeout: 800 },
   });
@@ -42,7 +42,7 @@ t.test('what is written after a stall stays, although a delete was under way in 
   t.match(await api.get(path), ok(5), 'and read back');
 });
 
-t.test('a stall in full flow, deliveries and all: nothing answered is lost and all goes on', async (t) => {
+t.test('a stall under load loses nothing acknowledged, and all goes on, deliveries included', async (t) => {
   const service = await startBehindProxy(t, { limits, worker: { leaseMs: 1_000, retryDelay: () => 50 } });
   const { api, proxy, url } = service;
   const observer = observe(t, service);
@@ -126,7 +126,7 @@ t.test('a new server at the address is used within five seconds', async (t) => {
   for (const response of await Promise.all(waiting)) t.ok([200, 401, 503].includes(response.status));
 });
 
-t.test('an import may wait where an ordinary call is not let wait so long', async (t) => {
+t.test('an import may wait longer than an ordinary call', async (t) => {
   const service = await startBehindProxy(t, { limits: { query_timeout: 600 } });
   const { api } = service;
   const { item } = await makeTree(api);

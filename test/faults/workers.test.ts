@@ -41,7 +41,7 @@ t.test(
   },
 );
 
-t.test('SIGTERM ends what is under way and writes it down', async (t) => {
+t.test('SIGTERM lets attempts in progress finish, and records them', async (t) => {
   const { api, connection, database } = await startTestService(t);
   const stopping = Promise.withResolvers<void>();
   const receiver = await startReceiver(t, async () => {

@@ -147,7 +147,7 @@ t.test('an item has fewer windows than a category, so that its events stay small
   t.match(refused.body.errors, [{ field: '/hours/weekly', code: 'too_many' }]);
 });
 
-t.test('the menu document carries hours; one that does not speak of them keeps them', async (t) => {
+t.test('the menu document contains hours; one that does not mention them keeps them', async (t) => {
   const { menu, category, item } = await makeTree(api);
   const inMenu = `/menus/${menu.menu_id}`;
   const content = `${inMenu}/content`;

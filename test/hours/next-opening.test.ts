@@ -49,7 +49,7 @@ t.test('levels that are never open together have none, and neither has what is a
   t.equal(nextOpening([far, null], 'Asia/Tokyo', from), Date.parse('2031-01-06T01:00Z'));
 });
 
-t.test('the next day starts when the date changes on the wall, also where midnight is skipped', async (t) => {
+t.test('the next day starts when the local date changes, even where midnight is skipped', async (t) => {
   const next = (zone: string, now: string) => new Date(nextDay(zone, Date.parse(now))).toISOString();
   t.equal(next('Asia/Tokyo', '2026-06-15T14:59:59Z'), '2026-06-15T15:00:00.000Z');
   t.equal(next('Asia/Tokyo', '2026-06-15T15:00:00Z'), '2026-06-16T15:00:00.000Z');

@@ -6,7 +6,7 @@ import { startTestService } from '../support/service.ts';
 
 const { url, api, app } = await startTestService(t);
 
-t.test('a URL that is not percent-encoded UTF-8 is answered 400', async (t) => {
+t.test('a URL that is not percent-encoded UTF-8 gets 400', async (t) => {
   for (const path of [
     '/%zz',
     '/api/v1/menus/%',
@@ -20,7 +20,7 @@ t.test('a URL that is not percent-encoded UTF-8 is answered 400', async (t) => {
   }
 });
 
-t.test('a URL that is too long is answered 414, headers that are too large 431', async (t) => {
+t.test('a URL that is too long gets 414, headers that are too large 431', async (t) => {
   for (const target of [
     `/api/v1/menus?q=${'x'.repeat(12_500)}`,
     `/api/v1/menus/${'1'.repeat(12_500)}`,
@@ -38,7 +38,7 @@ t.test('a URL that is too long is answered 414, headers that are too large 431',
   t.equal((await sendRaw(url, `GET / HTTP/1.1\r\nHost: x\r\n${many}\r\n`)).status, 431);
 });
 
-t.test('a list of ETags has its bound, the same for every operation', async (t) => {
+t.test('a list of ETags has a limit, the same for every operation', async (t) => {
   const { IfMatch, IfNoneMatch } = document.components.parameters;
   for (const [{ name, schema }, method, path] of [
     [IfMatch, 'PUT', '/api/v1/menus/1'],
@@ -70,7 +70,7 @@ const malformed: Record<string, string | Buffer> = {
     'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
 };
 
-t.test('what is not valid HTTP is answered 400', async (t) => {
+t.test('what is not valid HTTP gets 400', async (t) => {
   for (const [what, bytes] of Object.entries(malformed)) {
     const response = await sendRaw(url, bytes);
     t.match(response, { status: 400, body: { code: 'bad_request' } }, what);
@@ -88,7 +88,7 @@ t.test('an absolute URL, an unknown expectation and HTTP/1.0 without Host are se
   }
 });
 
-t.test('chunks that are broken on the way are answered 400', async (t) => {
+t.test('chunks that are broken on the way get 400', async (t) => {
   const head =
     'POST /api/v1/webhooks HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n' +
     `Authorization: Bearer ${await api.token()}\r\nTransfer-Encoding: chunked\r\n\r\n`;
@@ -97,7 +97,7 @@ t.test('chunks that are broken on the way are answered 400', async (t) => {
   checkProblem(response);
 });
 
-t.test('a request that does not arrive in time is answered 408', async (t) => {
+t.test('a request that does not arrive in time gets 408', async (t) => {
   Object.assign(app.server, { headersTimeout: 100, requestTimeout: 100 });
   const head = 'POST /api/v1/oauth/token HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n';
   for (const part of [head, `${head}Content-Type: application/x-www-form-urlencoded\r\n\r\ngrant`]) {

@@ -15,7 +15,7 @@ const form = { 'content-type': 'application/x-www-form-urlencoded' };
 // Addresses of this machine, of which the first is the proxy's.
 const [proxyAddress, one, other] = ['127.0.0.1', '127.0.0.2', '127.0.0.3'] as const;
 
-t.test('the line of docs/operations.md that names the proxy is a valid one', async (t) => {
+t.test('the line of docs/operations.md that names the proxy is valid', async (t) => {
   const line = /^\$ export (.*)$/.exec(textOf('console'))?.[1] ?? '';
   const { host, trustedProxies } = readConfig(
     Object.fromEntries(line.split(' ').map((part) => part.split('='))),
@@ -26,7 +26,7 @@ t.test('the line of docs/operations.md that names the proxy is a valid one', asy
 
 for (const name of ['haproxy', 'nginx'] as const) {
   t.test(`behind ${name}, configured as in docs/operations.md`, { skip: notInstalled(name) }, async (t) => {
-    await t.test('calls work over TLS, and what they lead to is a path', async (t) => {
+    await t.test('calls work over TLS, and links in responses are paths', async (t) => {
       const { services, proxy } = await start(t, name);
       const headers = await bearer(services[0]);
       const body = JSON.stringify({
@@ -84,7 +84,7 @@ for (const name of ['haproxy', 'nginx'] as const) {
       },
     );
 
-    await t.test('connections to the service are used again, for one caller and the next', async (t) => {
+    await t.test('connections to the service are reused, for one caller and the next', async (t) => {
       const { services, proxy } = await start(t, name);
       const headers = await bearer(services[0]);
       let opened = 0;
@@ -97,7 +97,7 @@ for (const name of ['haproxy', 'nginx'] as const) {
       t.ok(opened < 20, `${opened} connections`);
     });
 
-    await t.test('a request that is cut changes nothing, also for the next one', async (t) => {
+    await t.test('a request that is cut off changes nothing, not even for the next one', async (t) => {
       const { services, proxy } = await start(t, name);
       const headers = await bearer(services[0]);
       for (let cut = 0; cut < 5; cut++) {

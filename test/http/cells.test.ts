@@ -13,7 +13,7 @@ const [, chooseCell = ''] = (numbering ? commandsOf(numbering)[0]?.line : '')?.s
 const caller = '127.0.0.1';
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
 
-t.test('haproxy makes one address of two cells', { skip: notInstalled('haproxy') }, async (t) => {
+t.test('HAProxy puts two cells behind one address', { skip: notInstalled('haproxy') }, async (t) => {
   const [first, second] = [await startTestService(t), await startTestService(t)];
   const { proxy } = await startCells(t, [first.url, second.url], second.api);
 
@@ -28,7 +28,7 @@ t.test('haproxy makes one address of two cells', { skip: notInstalled('haproxy')
     t.equal((await ask(proxy, {}, { client_id: 'client_of_nobody', client_secret: 'x' })).status, 401);
   });
 
-  await t.test('its calls go there, and there alone', async (t) => {
+  await t.test('its calls go there and nowhere else', async (t) => {
     for (const { api } of [first, second]) {
       const name = `Only in ${api.url}`;
       const body = JSON.stringify({ ...location, name });
@@ -53,7 +53,7 @@ t.test('haproxy makes one address of two cells', { skip: notInstalled('haproxy')
     t.equal((await first.api.get('/menus', { token: await second.api.token() })).status, 401);
   });
 
-  await t.test('a cell that is down is missed by its own clients alone', async (t) => {
+  await t.test('only its own clients notice a cell that is down', async (t) => {
     await second.app.close();
     t.equal((await proxy.send(caller, '/api/v1/menus', { headers: await bearer(second.api) })).status, 503);
     t.equal((await proxy.send(caller, '/api/v1/menus', { headers: await bearer(first.api) })).status, 200);

@@ -10,7 +10,7 @@ function found(headers: Record<string, string>, remoteAddress = '10.0.0.1', trus
   return String(clientAddress(trusted)(request));
 }
 
-t.test('without trusted proxies, or from elsewhere, no header is believed', async (t) => {
+t.test('without trusted proxies, or from elsewhere, no header is trusted', async (t) => {
   const headers = { 'x-forwarded-for': '198.51.100.1', forwarded: 'for=198.51.100.1' };
   t.equal(found(headers, '10.0.0.1', []), '10.0.0.1');
   t.equal(found(headers, '192.0.2.7'), '192.0.2.7');
@@ -39,7 +39,7 @@ t.test('the client is the first address from the right that is not trusted', asy
   t.equal(found({ 'x-forwarded-for': `198.51.100.1,${long}` }), '10.9.9.9', 'no endless chain is followed');
 });
 
-t.test('what is no address ends the walk at the proxy that wrote it', async (t) => {
+t.test('an entry that is not an address ends the search at the proxy that wrote it', async (t) => {
   for (const entry of [
     ...[
       '',
@@ -96,7 +96,7 @@ t.test('Forwarded is read as RFC 7239 writes it', async (t) => {
   for (const [sent, address] of Object.entries(cases)) t.equal(found({ forwarded: sent }), address, sent);
 });
 
-t.test('of two headers that disagree neither is believed', async (t) => {
+t.test('neither of two headers that disagree is trusted', async (t) => {
   const both = (one: string, other: string) => found({ 'x-forwarded-for': one, forwarded: other });
   t.equal(both('198.51.100.1', 'for=198.51.100.1'), '198.51.100.1');
   t.equal(both('2001:db8::1', 'for="[2001:DB8:0::1]"'), '2001:db8::1');

@@ -49,7 +49,7 @@ const { menu, category, item } = await makeTree(api);
 for (let n = 0; n < 20; n++) await makeItem(api, category, { description: `Number ${n}, as every evening.` });
 const path = `/api/v1/menus/${menu.menu_id}`;
 
-t.test('whatever is over 1 kB and text is compressed for those who ask, and equals the rest', async (t) => {
+t.test('text over 1 kB is compressed on request, and decompresses to the same', async (t) => {
   const csv = { accept: 'text/csv' };
   const wrong = { items: Array.from({ length: 50 }, () => ({ item_id: 0 })) };
   const cases: [string, Record<string, string>, Parameters<typeof ask>[2]?][] = [
@@ -176,7 +176,7 @@ t.test('If-Match takes the ETag of whichever coding was read', async (t) => {
   t.equal(imported.status, 200);
 });
 
-t.test('HEAD tells of a compressed body what GET sends', async (t) => {
+t.test('HEAD reports of a compressed body what GET sends', async (t) => {
   for (const path of ['/openapi.json', '/openapi-3.0.yaml']) {
     const headers = { 'accept-encoding': 'gzip' };
     const [get, head] = [await ask(path, headers), await ask(path, headers, { method: 'HEAD' })];
@@ -186,7 +186,7 @@ t.test('HEAD tells of a compressed body what GET sends', async (t) => {
   }
 });
 
-t.test('what never changes is compressed more thoroughly than what does', async (t) => {
+t.test('bodies that never change are compressed more thoroughly than others', async (t) => {
   const [module = ''] = /\/docs\/scalar\/[^"]+/.exec((await ask('/docs')).text) ?? [];
   for (const [path, isImmutable] of [
     [module, true],
@@ -199,7 +199,7 @@ t.test('what never changes is compressed more thoroughly than what does', async 
   }
 });
 
-t.test('what is read again and again is compressed once for all', async (t) => {
+t.test('a body that is read repeatedly is compressed only once', async (t) => {
   let compressions = 0;
   const hook = createHook({
     init(_id, type) {
@@ -216,7 +216,7 @@ t.test('what is read again and again is compressed once for all', async (t) => {
   t.equal(compressions, 1 + 20 + 2);
 });
 
-t.test('what shows a secret is never compressed', async (t) => {
+t.test('a response with a secret is never compressed', async (t) => {
   const { client_id, client_secret } = api.credentials;
   const response = await request(`${url}/api/v1/oauth/token`, {
     method: 'POST',

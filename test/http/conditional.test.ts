@@ -11,7 +11,7 @@ async function startWithItem(t: Test): Promise<{ api: Api; path: string; menu: s
   return { api, path, menu: `/menus/${menu_id}`, etag };
 }
 
-t.test('If-None-Match: any of the tags, strong or weak, or a star saves reading it again', async (t) => {
+t.test('If-None-Match: any of the ETags, strong or weak, or a star saves reading it again', async (t) => {
   const { api, path, etag } = await startWithItem(t);
   t.match(etag, /^"[^"]+"$/, 'a strong tag');
   const read = (ifNoneMatch: string) => api.get(path, { headers: { 'if-none-match': ifNoneMatch } });
@@ -38,7 +38,7 @@ t.test('If-None-Match: any of the tags, strong or weak, or a star saves reading 
   }
 });
 
-t.test('If-None-Match never hides that a record is not there', async (t) => {
+t.test('If-None-Match never hides that a record does not exist', async (t) => {
   const { api, menu } = await startWithItem(t);
   const headers = { 'if-none-match': '*' };
   t.equal((await api.get(`${menu}/items/9007199254740991`, { headers })).status, 404);
@@ -83,7 +83,7 @@ t.test(
   },
 );
 
-t.test('a tag is that of one state: after a change it is another', async (t) => {
+t.test('an ETag belongs to one state: a change gives another', async (t) => {
   const { api, path, menu, etag } = await startWithItem(t);
   const menuTag = String((await api.get(menu)).headers['etag']);
   const toggled = await api.post(`${path}/toggle`, undefined, { headers: { 'if-match': etag } });

@@ -124,7 +124,7 @@ t.test('errors can be read by a page too', async (t) => {
   t.equal(limited.headers['access-control-allow-origin'], origin);
 });
 
-t.test('while the database is away a page learns that too', async (t) => {
+t.test('while the database is unavailable a page learns that too', async (t) => {
   const service = await startTestService(t, { corsOrigins });
   await service.api.token();
   await service.database.destroy();
@@ -134,7 +134,7 @@ t.test('while the database is away a page learns that too', async (t) => {
   t.equal(headers['retry-after'], '1');
 });
 
-t.test('what is no preflight is refused as before', async (t) => {
+t.test('an OPTIONS request that is not a preflight is refused as before', async (t) => {
   const { url, api } = await startTestService(t, { corsOrigins });
   const refused = await send(url, 'OPTIONS', '/api/v1/menus', {});
   t.match(refused, { status: 405, headers: { allow: 'GET, HEAD, POST' } });

@@ -67,7 +67,7 @@ t.test('the reference page loads nothing from outside and may be framed by nobod
   t.notMatch(index.text, /<script(?![^>]*\bsrc=)/, 'no script that the policy would refuse');
 });
 
-t.test('the scripts of the reference page are small on the way, and kept', async (t) => {
+t.test('the scripts of the reference page are sent compressed, and cached', async (t) => {
   const { text } = await send(url, 'GET', '/docs', {});
   const [, first = ''] = /href="([^"]+standalone\.esm\.js)"/.exec(text) ?? [];
   const sizes = new Map<string, number>();
@@ -141,7 +141,7 @@ t.test('the published keys verify the tokens, and no private key is among them',
   t.equal(payload.sub, api.credentials.client_id);
 });
 
-t.test('the service says that it lives and that it is ready, without a token', async (t) => {
+t.test('the service reports that it is alive and ready, without a token', async (t) => {
   for (const path of ['/health/live', '/health/ready']) {
     t.match(await send(url, 'GET', path, {}), { status: 200, body: { status: 'ok' } }, path);
     t.equal((await send(url, 'HEAD', path, {})).status, 200);

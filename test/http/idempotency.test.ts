@@ -9,14 +9,14 @@ import { createApi } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { buildTestApp, startTestService } from '../support/service.ts';
 
-t.test('with one Idempotency-Key a call takes place once', async (t) => {
+t.test('with one Idempotency-Key a call takes effect once', async (t) => {
   const { api, database, client } = await startTestService(t);
   const [item, other] = (await api.get('/menus/1/items')).body.data;
   const togglePath = `/menus/1/items/${item.item_id}/toggle`;
   const webhook = { url: 'https://hooks.example.com/in' };
   const events = () => countOf(database, 'event');
 
-  t.test('a repeat gets the first answer and does nothing', async (t) => {
+  t.test('a repeat gets the first response and does nothing', async (t) => {
     const before = (await api.get(`/menus/1/items/${item.item_id}`)).body.data;
     const recorded = await events();
     const headers = withKey();
@@ -31,7 +31,7 @@ t.test('with one Idempotency-Key a call takes place once', async (t) => {
     t.equal(await events(), recorded + 1);
   });
 
-  t.test('a repeated create answers the same record, and its secret is sealed until then', async (t) => {
+  t.test('a repeated create returns the same record, and its secret is encrypted until then', async (t) => {
     const headers = withKey();
     const first = await api.post('/webhooks', webhook, { headers });
     const repeat = await api.post('/webhooks', webhook, { headers });
@@ -62,7 +62,7 @@ t.test('with one Idempotency-Key a call takes place once', async (t) => {
     t.equal(await events(), recorded + 1);
   });
 
-  t.test('a repeat while the first is under way is answered 409', async (t) => {
+  t.test('a repeat while the first is in progress gets 409', async (t) => {
     const headers = withKey();
     let first: ReturnType<typeof api.post> | undefined;
     await database.transaction().execute(async (transaction) => {
@@ -87,7 +87,7 @@ t.test('with one Idempotency-Key a call takes place once', async (t) => {
     t.equal((await first)?.status, 201);
   });
 
-  t.test('the same key with another body is answered 422', async (t) => {
+  t.test('the same key with another body gets 422', async (t) => {
     const headers = withKey();
     t.equal((await api.post('/webhooks', webhook, { headers })).status, 201);
     const made = await countOf(database, 'webhook');
@@ -111,7 +111,7 @@ t.test('with one Idempotency-Key a call takes place once', async (t) => {
     t.equal(second.body.data.is_available, !first.body.data.is_available);
   });
 
-  t.test('a refusal of the operation is kept, also when the database made it', async (t) => {
+  t.test('a refusal by the operation is stored, even if the database caused it', async (t) => {
     const headers = withKey();
     const item_id = 900_000;
     const path = `/menus/1/items/${item_id}/toggle`;
@@ -142,7 +142,7 @@ t.test('with one Idempotency-Key a call takes place once', async (t) => {
     t.equal(again.headers['idempotency-replayed'], 'true');
   });
 
-  t.test('what was refused before the operation began is not kept', async (t) => {
+  t.test('a refusal from before the operation began is not stored', async (t) => {
     const headers = withKey();
     t.equal((await api.post('/webhooks', { url: 5 }, { headers })).status, 422);
     t.equal((await api.post('/webhooks', webhook, { headers })).status, 201);
@@ -154,7 +154,7 @@ t.test('with one Idempotency-Key a call takes place once', async (t) => {
     );
   });
 
-  t.test('what asks for another try is not kept', async (t) => {
+  t.test('a response that asks for another attempt is not stored', async (t) => {
     const { webhook_id } = (await api.post('/webhooks', webhook)).body.data;
     const path = `/webhooks/${webhook_id}/replay`;
     const since = { since: '2026-01-01T00:00:00Z' };
@@ -165,7 +165,7 @@ t.test('with one Idempotency-Key a call takes place once', async (t) => {
     t.equal((await api.post(path, since, { headers })).status, 202);
   });
 
-  t.test('a key holds 1 to 128 characters', async (t) => {
+  t.test('a key has 1 to 128 characters', async (t) => {
     const longest = { 'idempotency-key': 'k'.repeat(128) };
     t.equal((await api.post('/webhooks', webhook, { headers: longest })).status, 201);
     for (const key of ['', 'k'.repeat(129), 'clé']) {
@@ -177,7 +177,7 @@ t.test('with one Idempotency-Key a call takes place once', async (t) => {
     }
   });
 
-  t.test('a crash between the change and its answer leaves neither', async (t) => {
+  t.test('a crash between the change and its response leaves neither', async (t) => {
     const before = (await api.get(`/menus/1/items/${item.item_id}`)).body.data;
     const recorded = await events();
     const headers = withKey();

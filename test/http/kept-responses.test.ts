@@ -9,7 +9,7 @@ import { encryptionKey, startTestService } from '../support/service.ts';
 
 const toggle = '/menus/1/items/1/toggle';
 
-t.test('a client has so many keys in 24 hours; beyond them a call is refused and does nothing', async (t) => {
+t.test('a client has a limit of keys in 24 hours; calls beyond it are refused and do nothing', async (t) => {
   const service = await startTestService(t, { keptResponses: { keys: 3, megabytes: 100 } });
   const { api, database } = service;
   const used = [withKey(), withKey(), withKey()];
@@ -54,7 +54,7 @@ t.test('a client has so many keys in 24 hours; beyond them a call is refused and
   t.equal(done.headers['idempotency-replayed'], undefined);
 });
 
-t.test('the responses of a client are so large in all', async (t) => {
+t.test('the stored responses of a client have a limit in total', async (t) => {
   const { api, database } = await startTestService(t, { keptResponses: { keys: 100, megabytes: 0.002 } });
   let stored = 0;
   for (;;) {

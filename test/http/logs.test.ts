@@ -11,7 +11,7 @@ import { environmentOf } from '../support/process.ts';
 import { sendRaw } from '../support/raw.ts';
 import { cloneDatabase } from '../support/service.ts';
 
-t.test('each answer is logged with its request id, and no secret or token ever is', async (t) => {
+t.test('each response is logged with its request id, and no secret or token ever is', async (t) => {
   const { url, api, database, log, service } = await startDemoProcess(t, { LOG_LEVEL: 'trace' });
   const { client_id, client_secret } = api.credentials;
   const token = await api.token();
@@ -86,7 +86,7 @@ t.test('each answer is logged with its request id, and no secret or token ever i
   t.notMatch(written, /Bearer|whsec_|mss_|PRIVATE KEY/);
 });
 
-t.test('a failure on our side tells nothing internal', async (t) => {
+t.test('a failure on our side reveals nothing internal', async (t) => {
   const { url, api, database } = await startDemoProcess(t);
   const authorization = `Bearer ${await api.token()}`;
   await sql`drop table webhook cascade`.execute(database);
@@ -139,7 +139,7 @@ for (const [end, signal] of [
   });
 }
 
-t.test('a client that goes away in the middle of its body is no failure on our side', async (t) => {
+t.test('a client that hangs up in the middle of its body is no failure on our side', async (t) => {
   const { url, api, log } = await startDemoProcess(t);
   let brokenOffAt = 0;
   const line = await eventually('its line', async () => {

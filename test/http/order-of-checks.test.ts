@@ -3,7 +3,7 @@ import { bodyLimit } from '../../src/contract/bodies.ts';
 import { type ApiResponse, type CallOptions, send } from '../support/api.ts';
 import { startTestService } from '../support/service.ts';
 
-t.test('a call with every fault is told of them one at a time, in the order of the contract', async (t) => {
+t.test('a call with every error is told one at a time, in the order of the contract', async (t) => {
   const service = await startTestService(t, { rateLimitPerMinute: 10 });
   const powerless = await service.client({ scopes: ['webhooks:manage'] });
   const exhausted = await service.client({ scopes: ['webhooks:manage'] });

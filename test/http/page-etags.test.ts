@@ -36,7 +36,7 @@ t.test('every page is 304 while it is the same, and 200 once anything on it has 
   }
 });
 
-t.test('a record that goes, or comes after the page, changes its tag', async (t) => {
+t.test('a record that is added after the page, or deleted again, changes its ETag', async (t) => {
   const path = `${menuPath}/items?limit=1`;
   const tag = await tagOf(path);
   const { body } = await api.post(`${menuPath}/items`, {
@@ -62,7 +62,7 @@ t.test('a time that has come changes it, though nothing was written', async (t) 
   }
 });
 
-t.test('two clients that see different records have different tags', async (t) => {
+t.test('two clients that see different records have different ETags', async (t) => {
   const bound = await service.client({ locations: [location.location_id] });
   for (const path of ['/locations', '/menus', '/items']) {
     t.equal(await again(path, await tagOf(path), bound), 200, path);
@@ -70,7 +70,7 @@ t.test('two clients that see different records have different tags', async (t) =
   }
 });
 
-t.test('a tag hides neither a menu that is not there nor one out of reach', async (t) => {
+t.test('an ETag hides neither a missing menu nor one out of reach', async (t) => {
   const stranger = await service.client({ account: 'Another' });
   for (const list of ['items', 'categories']) {
     t.equal(await again(`/menus/9000000/${list}`, '*'), 404);

@@ -16,7 +16,7 @@ const json = { 'content-type': 'application/json' };
 const faultsOf = ({ body }: ApiResponse): string[] =>
   body.errors.map(({ field, code }: { field: string; code: string }) => `${field} ${code}`).sort();
 
-t.test('a problem holds what RFC 9457 and the contract name, and nothing else', async (t) => {
+t.test('a problem has the fields of RFC 9457 and the contract, and no others', async (t) => {
   const headers = { 'x-request-id': 'mine' };
   const response = await api.put(path, { price: 12.345 }, { headers });
   t.strictSame(response.body, {
@@ -39,7 +39,7 @@ t.test('a problem holds what RFC 9457 and the contract name, and nothing else', 
   });
 });
 
-t.test('all faults of a body are told at once, each with its JSON Pointer', async (t) => {
+t.test('all errors in a body are reported at once, each with its JSON Pointer', async (t) => {
   const before = (await api.get(path)).body;
   const response = await api.put(path, {
     name: ' ',
@@ -71,7 +71,7 @@ t.test('all faults of a body are told at once, each with its JSON Pointer', asyn
   t.strictSame((await api.get(path)).body, before, 'nothing was changed');
 });
 
-t.test('faults of body and query are told together, unless a header is at fault', async (t) => {
+t.test('errors in body and query are reported together, unless a header is wrong', async (t) => {
   const call = (headers: Record<string, string>) =>
     api.post('/webhooks?dry_run=true&q=%ff', { url: 5, unknown: 1 }, { headers });
   const response = await call({});
@@ -87,7 +87,7 @@ t.test('faults of body and query are told together, unless a header is at fault'
   t.match(refused, { status: 400, body: { code: 'bad_request', detail: /^idempotency-key / } });
 });
 
-t.test('faults without end are cut short', async (t) => {
+t.test('an endless list of errors is cut short', async (t) => {
   const many = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`field_${index}`, 1]));
   t.equal((await api.put(path, many)).body.errors.length, listedErrors);
   const long = await api.put(path, { [`${'🍣'.repeat(3000)}`]: 1 });
@@ -99,7 +99,7 @@ t.test('faults without end are cut short', async (t) => {
   t.strictSame(faultsOf(prototype), ['/__proto__ unknown']);
 });
 
-t.test('nesting without end is refused as any other wrong type', async (t) => {
+t.test('endless nesting is refused like any other wrong type', async (t) => {
   const deep = `${'['.repeat(60_000)}${']'.repeat(60_000)}`;
   for (const body of [deep, `{"allergens":[${deep},${deep}]}`, `{"name":${deep}}`]) {
     t.equal((await api.put(path, undefined, { body, headers: json })).status, 422);

@@ -15,7 +15,7 @@ const pool = { max: 2, stuckMs: 500 };
 const live = ({ url }: TestService) => send(url, 'GET', '/health/live', {});
 const ready = ({ url }: TestService) => send(url, 'GET', '/health/ready', {});
 
-t.test('a process whose database is away is alive and waits', async (t) => {
+t.test('a process whose database is unavailable is alive and waits', async (t) => {
   const service = await startBehindProxy(t, { limits, pool });
   t.match(await live(service), { status: 200, body: { status: 'ok' } });
   await service.proxy.cut();
@@ -41,7 +41,7 @@ t.test('probes at once share their look at the database', async (t) => {
   t.ok(looks.length < probes.length / 2, `${looks.length} looks`);
 });
 
-t.test('a process that cannot reach a database that is there says that it is stuck', async (t) => {
+t.test('a process that cannot reach an available database reports that it is stuck', async (t) => {
   const service = await startBehindProxy(t, { limits, pool });
   const { database } = service;
   const leak = Promise.withResolvers<void>();
@@ -57,7 +57,7 @@ t.test('a process that cannot reach a database that is there says that it is stu
   await eventually('it is well again', async () => (await live(service)).status === 200);
 });
 
-t.test('a database that has become read-only is answered 503 until it takes writes again', async (t) => {
+t.test('on a database that has become read-only writes get 503 until it accepts them again', async (t) => {
   const service = await startTestService(t, { pool: { renewMs: 500 } });
   const { api, connection } = service;
   const name = sql.id(connection.database ?? '');
@@ -88,7 +88,7 @@ t.test('a database that has become read-only is answered 503 until it takes writ
   t.equal((await api.get(path)).status, 200);
 });
 
-t.test('on a full disk writes are answered 503, and it is not ready until there is room', async (t) => {
+t.test('on a full disk writes get 503, and the process is not ready until there is room', async (t) => {
   const service = await startTestService(t);
   const { api, database } = service;
   const [{ path }] = await someItems(api, 1);

@@ -5,7 +5,7 @@ import { startTestService } from '../support/service.ts';
 
 const { url, api, database } = await startTestService(t);
 
-t.test('a sane request id is taken over, any other is replaced', async (t) => {
+t.test('a valid request id is kept, any other is replaced', async (t) => {
   const responseTo = async (id: string) =>
     (await send(url, 'GET', '/health/live', { 'x-request-id': id })).headers['x-request-id'];
   for (const id of ['a', 'req-0196f3a1c2d4', '9.A_z-', 'x'.repeat(128)]) t.equal(await responseTo(id), id);
@@ -24,7 +24,7 @@ t.test('a sane request id is taken over, any other is replaced', async (t) => {
   }
 });
 
-t.test('every answer has a request id of its own, errors in their body too', async (t) => {
+t.test('every response has a request id of its own, errors in their body too', async (t) => {
   const token = await api.token();
   const requests: [number, string, string, Record<string, string>, string?][] = [
     [200, 'GET', '/api/v1/menus', {}],

@@ -19,13 +19,13 @@ const unheardOf = 'kryptonite'.repeat(10);
 
 const { ofResponse: violationsOf } = contractCheck(document);
 
-t.test('every example of an answer keeps the contract', async (t) => {
+t.test('every example response matches the contract', async (t) => {
   const replies = exampleResponses();
   t.ok(replies.length > 200, `${replies.length} examples`);
   for (const reply of replies) t.same(violationsOf(reply), [], `${reply.operationId} ${reply.status}`);
 });
 
-t.test('a violation is told by its place and its keyword', async (t) => {
+t.test('a violation is reported by its place and its keyword', async (t) => {
   const reply = exampleResponses().find(({ operationId }) => operationId === 'getItem');
   const { data } = JSON.parse(String(reply?.body));
   const found = (change: Partial<SentResponse>) =>
@@ -75,7 +75,7 @@ t.test(
   },
 );
 
-t.test('there is a thread only when answers are to be checked', async (t) => {
+t.test('there is a thread only if responses are to be checked', async (t) => {
   let threads = 0;
   const count = () => {
     threads += 1;
@@ -95,7 +95,7 @@ t.test('there is a thread only when answers are to be checked', async (t) => {
   }
 });
 
-t.test('a live answer that violates the contract is logged and counted, and sent as it is', async (t) => {
+t.test('a live response that violates the contract is logged and counted, and sent unchanged', async (t) => {
   const demo = await startDemoProcess(t, { RESPONSE_CHECK_RATE: '1' });
   await spoil(demo);
   const plain = await startDemoProcess(t);
@@ -152,7 +152,7 @@ t.test('a live answer that violates the contract is logged and counted, and sent
   t.equal((await demo.service.stop('SIGTERM')).ended, 0);
 });
 
-t.test('about as many are checked as was asked for', async (t) => {
+t.test('about the configured share is checked', async (t) => {
   const { app, results } = await serve(t, { rate: 0.5, body: '{}' });
   for (let n = 0; n < 400; n += 1) await app.inject('/');
   const [first] = await eventually('the thread has answered', async () => results.length > 120 && results);
@@ -160,7 +160,7 @@ t.test('about as many are checked as was asked for', async (t) => {
   t.ok(results.length < 280, `${results.length} of 400`);
 });
 
-t.test('what is more than the thread can take is skipped, and later answers are checked again', async (t) => {
+t.test('responses beyond what the thread can take are skipped; later ones are checked again', async (t) => {
   const { app, results } = await serve(t, { rate: 1, body: 'x'.repeat(3 << 20) });
   await Promise.all(Array.from({ length: 10 }, () => app.inject('/')));
   await eventually('each has its result', async () => results.length === 10);

@@ -22,7 +22,7 @@ t.test('services that share a Redis count the calls of a client together', { ski
   t.equal((await call(one)).status, 429);
 });
 
-t.test('services that share a Redis count failed authentication together', { skip }, async (t) => {
+t.test('services that share a Redis count failed authentications together', { skip }, async (t) => {
   const { url: redisUrl } = await startRedis(t);
   const one = await startTestService(t, { redisUrl });
   const other = await startTestService(t, { redisUrl, connect: async () => one.connection });
@@ -45,7 +45,7 @@ t.test('services that share a Redis count failed authentication together', { ski
   }
 });
 
-t.test('while Redis is away each process counts calls for itself', { skip }, async (t) => {
+t.test('while Redis is unavailable each process counts calls on its own', { skip }, async (t) => {
   const { url: redisUrl, server } = await startRedis(t);
   const { api } = await startTestService(t, { redisUrl, rateLimitPerMinute: 2 });
   for (const status of [200, 200, 429]) t.equal((await api.get('/locations')).status, status);
@@ -55,7 +55,7 @@ t.test('while Redis is away each process counts calls for itself', { skip }, asy
   t.equal((await api.get('/locations')).status, 429);
 });
 
-t.test('a process that starts without Redis starts, and counts for itself', { skip }, async (t) => {
+t.test('a process that starts without Redis starts, and counts on its own', { skip }, async (t) => {
   const redisUrl = `redis://127.0.0.1:${await freePort()}`;
   const { api } = await startTestService(t, { redisUrl, rateLimitPerMinute: 2 });
   for (const status of [200, 200, 429]) t.equal((await api.get('/locations')).status, status);

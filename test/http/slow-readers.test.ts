@@ -45,7 +45,7 @@ async function responses(socket: Socket, count: number): Promise<string> {
   throw new Error(`the connection ended after ${received} bytes`);
 }
 
-t.test('a connection that takes nothing is cut, one that is idle is not', async (t) => {
+t.test('a connection that reads nothing is cut, one that is idle is not', async (t) => {
   const before = await connections();
   const idle = await open(request);
   t.match(await responses(idle, 1), /^HTTP\/1.1 200/);
@@ -58,7 +58,7 @@ t.test('a connection that takes nothing is cut, one that is idle is not', async 
   t.match(await responses(idle, 1), /^HTTP\/1.1 200/, 'the other was not in debt');
 });
 
-t.test('a connection that takes a little now and then is cut when it has had long enough', async (t) => {
+t.test('a connection that reads a little now and then is cut when its time is up', async (t) => {
   const before = await connections();
   const started = performance.now();
   const socket = await open(request.repeat(5 * manyTimes));
@@ -77,7 +77,7 @@ t.test('a connection that takes a little now and then is cut when it has had lon
   await reading;
 });
 
-t.test('a connection that rests for less than that gets everything', async (t) => {
+t.test('a connection that pauses for less than that gets everything', async (t) => {
   const socket = await open(request.repeat(manyTimes));
   await pause(times.stallMs / 2);
   t.match(await responses(socket, manyTimes), /^HTTP\/1.1 200/);

@@ -11,7 +11,7 @@ const items = `/menus/${menu.menu_id}/items`;
 const { category_id } = category;
 await events.next();
 
-t.test('makes an item with every field, its tag and its event', async (t) => {
+t.test('creates an item with every field, its ETag and its event', async (t) => {
   const body = {
     category_id,
     name: '鮭 سلمون',
@@ -74,7 +74,7 @@ t.test('needs only a category, a name and a price, and comes after the last of i
   await events.next();
 });
 
-t.test('an item that is off from the start fires item.created alone', async (t) => {
+t.test('an item that is off from the start fires only item.created', async (t) => {
   const good = { category_id, name: 'Off', price: 1 };
   const off = await api.post(items, { ...good, is_available: false });
   t.match(off.body.data, { is_available: false, unavailable_until: null });
@@ -84,7 +84,7 @@ t.test('an item that is off from the start fires item.created alone', async (t) 
   t.same(await events.nextTypes(), ['item.created', 'item.created']);
 });
 
-t.test('refuses what is missing, wrong, taken or unknown, and fires nothing', async (t) => {
+t.test('refuses fields that are missing, wrong, taken or unknown, and fires nothing', async (t) => {
   const neighbour = await makeMenu(api, location.location_id);
   const foreign = await makeCategory(api, neighbour.menu_id);
   const good = { category_id, name: 'Good', price: 1 };
@@ -131,13 +131,13 @@ t.test('refuses what is missing, wrong, taken or unknown, and fires nothing', as
   t.same(await events.next(), []);
 });
 
-t.test('names all faults at once', async (t) => {
+t.test('names all errors at once', async (t) => {
   const { body } = await api.post(items, { name: '', price: -1, colour: 'red' });
   const fields = body.errors.map((error: { field: string }) => error.field);
   for (const field of ['/category_id', '/name', '/price', '/colour']) t.ok(fields.includes(field), field);
 });
 
-t.test('knows no menu that is not there or not within reach', async (t) => {
+t.test('refuses menus that do not exist or are out of reach', async (t) => {
   const elsewhere = await makeLocation(api);
   await events.next();
   const good = { category_id, name: 'x', price: 1 };
@@ -149,7 +149,7 @@ t.test('knows no menu that is not there or not within reach', async (t) => {
   t.same(await events.next(), []);
 });
 
-t.test('fifty at once get fifty ids, and their menu counts each', async (t) => {
+t.test('fifty concurrent creates get fifty ids, and their menu counts each', async (t) => {
   const { menu_id } = await makeMenu(api, location.location_id);
   const home = await makeCategory(api, menu_id);
   await events.next();

@@ -7,7 +7,7 @@ const service = await startTestService(t);
 const { api, database } = service;
 const events = await followEvents(database);
 
-t.test('deletes an item, tells its last state and changes the tag of the menu', async (t) => {
+t.test('deletes an item, reports its last state and changes the ETag of the menu', async (t) => {
   const { menu, category } = await makeTree(api);
   const item = await makeItem(api, category, { external_id: 'A', is_available: false });
   const path = `/menus/${menu.menu_id}/items/${item.item_id}`;
@@ -48,7 +48,7 @@ t.test('deletes only the state that If-Match names', async (t) => {
   t.equal((await api.delete(path, { headers: { 'if-match': current } })).status, 204);
 });
 
-t.test('knows no item that is not there, is in another menu or not within reach', async (t) => {
+t.test('refuses items that do not exist, are in another menu or are out of reach', async (t) => {
   const { menu, item } = await makeTree(api);
   const neighbour = await makeMenu(api, menu.location_id);
   await events.next();
@@ -59,7 +59,7 @@ t.test('knows no item that is not there, is in another menu or not within reach'
   t.same(await events.next(), []);
 });
 
-t.test('of many deletes at once one wins; updates and toggles come before it or find nothing', async (t) => {
+t.test('of concurrent deletes one wins; updates and toggles come before it or find nothing', async (t) => {
   const { menu, item } = await makeTree(api);
   const path = `/menus/${menu.menu_id}/items/${item.item_id}`;
   await events.next();

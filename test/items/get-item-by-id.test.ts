@@ -19,7 +19,7 @@ t.test('responds as getItem does, and 304 until the item changes', async (t) => 
   t.match(toggled, { status: 200, body: { data: { is_available: false, version: 2 } } });
 });
 
-t.test('its tag is the one that updateItem takes', async (t) => {
+t.test('its ETag is the one that updateItem accepts', async (t) => {
   const { menu, item } = await makeTree(api);
   const { headers } = await api.get(`/items/${item.item_id}`);
   const ifMatch = { headers: { 'if-match': String(headers['etag']) } };
@@ -44,7 +44,7 @@ t.test('reads as available the moment its absence is over, though no worker runs
   });
 });
 
-t.test('knows no item that is not there or not within reach, also behind If-None-Match', async (t) => {
+t.test('refuses items that do not exist or are out of reach, even with If-None-Match', async (t) => {
   const { menu, item } = await makeTree(api);
   const path = `/items/${item.item_id}`;
   const elsewhere = await makeLocation(api);

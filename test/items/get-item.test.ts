@@ -5,7 +5,7 @@ import { startTestService } from '../support/service.ts';
 const service = await startTestService(t);
 const { api, database } = service;
 
-t.test('answers the item with the twelve given fields in their given form', async (t) => {
+t.test('returns the item with the twelve given fields in their given form', async (t) => {
   const { menu, item } = await makeTree(api);
   const { status, body } = await api.get(`/menus/${menu.menu_id}/items/${item.item_id}`);
   t.equal(status, 200);
@@ -15,7 +15,7 @@ t.test('answers the item with the twelve given fields in their given form', asyn
   t.type(body.data.price, 'number');
 });
 
-t.test('its tag is that of its state: 304 until it changes', async (t) => {
+t.test('its ETag is that of its state: 304 until it changes', async (t) => {
   const { menu, item } = await makeTree(api);
   const path = `/menus/${menu.menu_id}/items/${item.item_id}`;
   const etag = String((await api.get(path)).headers['etag']);
@@ -48,7 +48,7 @@ t.test('reads as available the moment its absence is over, though no worker runs
   t.match(back.body.data, { is_available: true, unavailable_until: null });
 });
 
-t.test('knows no item that is not there, is in another menu or not within reach', async (t) => {
+t.test('refuses items that do not exist, are in another menu or are out of reach', async (t) => {
   const { menu, item } = await makeTree(api);
   const neighbour = await makeMenu(api, menu.location_id);
   const elsewhere = await makeLocation(api);

@@ -81,7 +81,7 @@ t.test(
   },
 );
 
-t.test('updated_since takes the moment itself, in any offset', async (t) => {
+t.test('updated_since includes the moment itself, in any offset', async (t) => {
   t.same(await list(`updated_since=${tea.updated_at}`), ids(tea));
   t.same(await list('updated_since=2099-01-01T00:00:00Z'), []);
   const local = new Date(Date.parse(tea.updated_at) + 2 * 3_600_000).toISOString().replace('Z', '+02:00');
@@ -139,12 +139,12 @@ t.test('pages keep the filter, and neither skip nor repeat while others write', 
   t.same(seen, made);
 });
 
-t.test('a page takes up to a thousand', async (t) => {
+t.test('a page has up to a thousand items', async (t) => {
   t.equal((await api.get(`${items}?limit=1000`)).status, 200);
   t.match((await api.get(`${items}?limit=1001`)).body.errors, [{ field: 'limit', code: 'too_large' }]);
 });
 
-t.test('refuses values that no filter takes, and filters that there are not', async (t) => {
+t.test('refuses values that no filter accepts, and unknown filters', async (t) => {
   const faults: [string, string, string][] = [
     ['category_id=x', 'category_id', 'type'],
     ['is_available=1', 'is_available', 'type'],
@@ -166,7 +166,7 @@ t.test('refuses values that no filter takes, and filters that there are not', as
   }
 });
 
-t.test('knows no menu that is not there, and keeps to account and grant', async (t) => {
+t.test('refuses menus that do not exist or lie outside the account or the grant', async (t) => {
   const elsewhere = await makeLocation(api);
   t.equal((await api.get('/menus/999999/items')).status, 404);
   const empty = await makeMenu(api, location_id);

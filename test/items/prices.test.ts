@@ -65,7 +65,7 @@ t.test('a price has as many decimal places as the currency, and is shown with th
   }
 });
 
-t.test('a sum of prices that binary cannot hold is what decimals say', async (t) => {
+t.test('a sum of prices that binary cannot represent is exact', async (t) => {
   const { location, create } = await makePlace('KWD');
   await create('0.1');
   await create('0.2');
@@ -94,7 +94,7 @@ t.test(
   },
 );
 
-t.test('a price from before its currency had a say stays until it changes', async (t) => {
+t.test('a price from before its currency limited decimals stays until it changes', async (t) => {
   const { menu, category, contentPath, locationPath } = await makePlace('JPY');
   const item = await makeItem(api, category, { price: 4, external_id: 'S' });
   const path = `/menus/${menu.menu_id}/items/${item.item_id}`;
@@ -126,7 +126,7 @@ t.test('a price from before its currency had a say stays until it changes', asyn
   t.match((await api.get(path)).text, '"price":5,');
 });
 
-t.test('imports name each price that the currency has no place for, in both forms', async (t) => {
+t.test('imports in both forms name each price with too many decimal places for the currency', async (t) => {
   const { contentPath } = await makePlace('JPY');
   const send = (body: string | object) =>
     api.call('PUT', contentPath, {
@@ -152,7 +152,7 @@ t.test('imports name each price that the currency has no place for, in both form
   t.match((await api.get(contentPath, { headers: { accept: 'text/csv' } })).text, ',X,,1,');
 });
 
-t.test('an import that has waited goes by the currency and the prices that it then finds', async (t) => {
+t.test('an import that has waited uses the currency and the prices that it then finds', async (t) => {
   const { location, category, contentPath, create, update } = await makePlace('EUR');
   const { body } = await create('1');
   const item = body.data;
@@ -181,7 +181,7 @@ t.test('an import that has waited goes by the currency and the prices that it th
   ]);
 });
 
-t.test('export and import keep what a currency of three places has', async (t) => {
+t.test('export and import keep the three decimal places of a currency that has them', async (t) => {
   const { contentPath, category } = await makePlace('KWD');
   for (const price of [0.001, 1.25, 999999999.999]) await makeItem(api, category, { price });
   for (const accept of ['application/json', 'text/csv']) {
@@ -224,7 +224,7 @@ t.test('a currency with fewer decimal places is refused while prices have more',
   t.ok(category);
 });
 
-t.test('a currency that changes and prices that are written at the same time fit each other', async (t) => {
+t.test('a change of currency and concurrent writes of prices end up consistent', async (t) => {
   for (const what of ['update', 'create', 'import'] as const) {
     const place = await makePlace('EUR');
     const { location, menu, locationPath, contentPath } = place;

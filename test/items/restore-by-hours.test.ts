@@ -48,7 +48,7 @@ t.test('the moment stays what it was when the hours change later', async (t) => 
   t.equal((await api.get(path)).body.data.unavailable_until, unavailable_until);
 });
 
-t.test('without a next opening it is 422, and nothing has changed', async (t) => {
+t.test('without a next opening it is 422, and nothing changes', async (t) => {
   for (const hours of [{}, { item: { weekly: [] } }, { menu: daily('00:00', 1440) }]) {
     const { path, item, menu } = await served(hours);
     const refused = await api.put(path, { restore: 'next_opening', name: 'Other' });
@@ -78,7 +78,7 @@ t.test('restore excludes unavailable_until and an item that is on', async (t) =>
   t.equal((await api.put(path, { restore: 'tomorrow' })).status, 422);
 });
 
-t.test('an item that is not there or not within reach is 404 or 403 as ever', async (t) => {
+t.test('an item that does not exist is 404, and one out of reach 403, as always', async (t) => {
   const { path, menu, location_id } = await served();
   t.equal(
     (await api.put(`/menus/${menu.menu_id}/items/9007199254740991`, { restore: 'next_day' })).status,

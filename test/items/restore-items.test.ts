@@ -64,7 +64,7 @@ t.test('when an absence is over', async (t) => {
     t.strictSame(await log.next(), []);
   });
 
-  t.test('the worker writes it down once, with item.toggled', async (t) => {
+  t.test('the worker records it once, with item.toggled', async (t) => {
     const { item_id, path, until } = await lapsedItem();
     const read = await api.get(path);
     const whole = await api.get(menuPath);
@@ -87,7 +87,7 @@ t.test('when an absence is over', async (t) => {
     t.equal(await restoreDueItems(database), 0);
   });
 
-  t.test('what takes the item off again fires item.toggled, since readers saw it on', async (t) => {
+  t.test('switching the item off again fires item.toggled, since readers saw it on', async (t) => {
     const writes: [string, (item: { item_id: number; path: string }, until: string) => Promise<unknown>][] = [
       ['updateItem', ({ path }, until) => api.put(path, { is_available: false, unavailable_until: until })],
       [
@@ -110,7 +110,7 @@ t.test('when an absence is over', async (t) => {
     }
   });
 
-  t.test('any other write of the item takes the return along, and tells of it', async (t) => {
+  t.test('any other write of the item includes the return, and reports it', async (t) => {
     const { path, until } = await lapsedItem();
     await api.put(path, { price: 9.5 });
     t.match(
@@ -124,7 +124,7 @@ t.test('when an absence is over', async (t) => {
   });
 });
 
-t.test('of overlapping changes the latest holds', async (t) => {
+t.test('the latest of overlapping changes wins', async (t) => {
   const { api, database } = await startTestService(t);
   const { menu, category } = await makeTree(api);
   const later = inHours(24);

@@ -37,7 +37,7 @@ t.test('lists every item of the account by id, as getItem shows it', async (t) =
   t.same(body, { data: all, next_cursor: null });
 });
 
-t.test('one external_id finds the dish on every menu, in any script; several find each', async (t) => {
+t.test('one external_id finds the item on every menu, in any script; several find each', async (t) => {
   t.same(await search(['external_id', '🍣-鮭 & co']), ids(...salmon));
   t.same(await search(['external_id', 'TUNA'], ['external_id', '🍣-鮭 & co']), ids(...salmon, tuna));
   t.same(await search(['external_id', 'tuna']), [], 'exactly');
@@ -110,7 +110,7 @@ t.test('shows a client the items of its account and grant only, however they are
   t.match(await writer.get('/items'), { status: 403, body: { code: 'insufficient_scope' } });
 });
 
-t.test('refuses values that no filter takes, and filters that there are not', async (t) => {
+t.test('refuses values that no filter accepts, and unknown filters', async (t) => {
   const repeated = (name: string, count: number) =>
     Array.from({ length: count }, (_, place) => `${name}=${place + 1}`).join('&');
   const faults: [string, string, string][] = [

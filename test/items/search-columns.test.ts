@@ -53,7 +53,7 @@ t.test('every write of a name or a description keeps what searches look through'
   t.same([await found('char'), await outdated()], [['A'], []]);
 });
 
-t.test('a text that the release before has changed, or nobody has filled in, is found as well', async (t) => {
+t.test('a text that the previous release has changed, or nobody has filled in, is found too', async (t) => {
   await sql`update item set name = 'Cod' where external_id = 'A' and menu_id = ${menu_id}`.execute(database);
   t.same([await found('cod'), await found('char')], [['A'], []]);
   await sql`update item set searchable = null, searchable_of = null where menu_id = ${menu_id}`.execute(

@@ -97,7 +97,7 @@ t.test('q may be as short as one character', async (t) => {
   t.equal((await api.get(`/menus/${menu_id}/items?q=`)).status, 422);
 });
 
-t.test('what are wildcards elsewhere is text in q', async (t) => {
+t.test('characters that are wildcards elsewhere are plain text in q', async (t) => {
   const names = [
     '100% Arabica',
     '100 Arabica',
@@ -140,7 +140,7 @@ t.test('another spelling of a label does not hide an allergen', async (t) => {
   t.strictSame(await find(menu_id, { allergen_free: 'ψάρια' }), ['ｆｉｓｈ', 'FISH', 'soy']);
 });
 
-t.test('q goes with the other filters', async (t) => {
+t.test('q combines with the other filters', async (t) => {
   const { menu_id, category } = await menuOf();
   const other = await makeCategory(api, menu_id);
   const item = { name: 'Salmon one', dietary_tags: ['raw'], allergens: ['fish'] };
@@ -179,7 +179,7 @@ t.test('updated_since is exact to the millisecond that the item shows', async (t
   t.strictSame(await find(menu_id, { updated_since: updated_at.replace('Z', '001Z') }), []);
 });
 
-t.test('a follower with updated_since sees what changed, also by an import', async (t) => {
+t.test('a client that polls with updated_since sees what changed, even by an import', async (t) => {
   const { menu_id, category } = await menuOf('One', 'Two', 'Three');
   const followed = async () => {
     const { data } = (await api.get(`/menus/${menu_id}/items`)).body;

@@ -71,7 +71,7 @@ t.test('setAvailability', async (t) => {
     t.equal(after.headers['etag'], before.headers['etag']);
   });
 
-  t.test('a plan is kept when a row says nothing of it, and null ends it', async (t) => {
+  t.test('a planned return is kept if a row does not mention it, and null cancels it', async (t) => {
     t.not((await read(tuna)).unavailable_until, null);
     t.match((await set({ external_id: 'TUNA', is_available: false, unavailable_until: null })).body.data, [
       { result: 'changed', item: { is_available: false, unavailable_until: null } },
@@ -82,7 +82,7 @@ t.test('setAvailability', async (t) => {
     t.equal(more.length, 0);
   });
 
-  t.test('true ends the plan too', async (t) => {
+  t.test('true cancels it too', async (t) => {
     await set({ external_id: 'TUNA', is_available: false, unavailable_until: tomorrow() });
     const response = await set({ external_id: 'TUNA', is_available: true });
     t.match(response.body.data, [
@@ -113,7 +113,7 @@ t.test('setAvailability', async (t) => {
     t.strictSame(await log.next(), []);
   });
 
-  t.test('all faults are told at once', async (t) => {
+  t.test('all errors are reported at once', async (t) => {
     const response = await set(
       { is_available: true },
       { item_id: eel.item_id, external_id: 'EEL', is_available: true },
@@ -160,7 +160,7 @@ t.test('setAvailability', async (t) => {
     t.strictSame(await log.next(), []);
   });
 
-  t.test('takes the scope availability:write and no more', async (t) => {
+  t.test('needs only the scope availability:write', async (t) => {
     const kitchen = await client({ scopes: ['availability:write'] });
     const row = { item_id: octopus.item_id, is_available: false };
     t.match((await kitchen.post(path, { items: [row] })).body.data, [{ result: 'changed' }]);

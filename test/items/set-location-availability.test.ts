@@ -84,7 +84,7 @@ t.test('sets and does not flip: a repeat changes nothing and fires nothing', asy
   t.strictSame(await menuTags(salmon), tags);
 });
 
-t.test('location_ids takes further locations into the same step', async (t) => {
+t.test('location_ids includes further locations in the same step', async (t) => {
   const [here, there, other] = [await locationOf(1), await locationOf(2), await locationOf(1)];
   const items = [{ external_id: '🍣-鮭 1', is_available: false }];
   const response = await api.post(here.path, { items, location_ids: [there.location_id, here.location_id] });
@@ -95,7 +95,7 @@ t.test('location_ids takes further locations into the same step', async (t) => {
   t.match(await read(other.salmon[0]), { is_available: true });
 });
 
-t.test('a location that is not there or not within reach is named, and nothing is changed', async (t) => {
+t.test('a location that does not exist or is out of reach is named, and nothing is changed', async (t) => {
   const [here, there] = [await locationOf(1), await locationOf(1)];
   const stranger = await client({ account: 'Elsewhere' });
   const foreign = await makeLocation(stranger);
@@ -153,7 +153,7 @@ t.test('two rows for one item are refused, and nothing is changed', async (t) =>
   t.strictSame(await log.next(), []);
 });
 
-t.test('whatever is wrong with the rows is told at once', async (t) => {
+t.test('all errors in the rows are reported at once', async (t) => {
   const { path } = await locationOf(1);
   const response = await api.post(path, {
     items: [
@@ -235,7 +235,7 @@ t.test('1,000 items are one step, and one more is refused before anything is loc
   t.strictSame(await log.next(), []);
 });
 
-t.test('wants availability:write and no more, and JSON', async (t) => {
+t.test('needs only availability:write, and a JSON body', async (t) => {
   const { path } = await locationOf(1);
   const items = [{ external_id: '🍣-鮭 1', is_available: false }];
   const kitchen = await client({ scopes: ['availability:write'] });
@@ -278,7 +278,7 @@ t.test('an absence that is over counts as available', async (t) => {
   ]);
 });
 
-t.test('calls that meet on the same menus wait for each other, and none in a circle', async (t) => {
+t.test('calls on the same menus wait for each other without a deadlock', async (t) => {
   const { location_id, salmon, path } = await locationOf(6);
   const menus: { menu_id: number; category_id: number }[] = salmon;
   for (const place of ['A', 'B', 'C'])

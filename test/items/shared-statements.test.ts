@@ -349,7 +349,7 @@ t.test('calls of setAvailability that share a statement each have their own rows
   }
 });
 
-t.test('calls of setAvailability for the same items follow each other', async (t) => {
+t.test('calls of setAvailability for the same items run one after the other', async (t) => {
   const service = await startWithItems(t, 1, 4);
   const { api, database, items } = service;
   const log = await followEvents(database);
@@ -386,7 +386,7 @@ t.test('calls of setAvailability for the same items follow each other', async (t
 
 for (const write of writes)
   for (const locked of write.locks)
-    t.test(`whoever wants no locked ${locked} is not held up by one, in ${write.operation}`, async (t) => {
+    t.test(`a call without a locked ${locked} is not held up by one, in ${write.operation}`, async (t) => {
       const { api, database, items } = await startWithItems(t, 4, 6);
       const log = await followEvents(database);
       const [target] = items as [Item, ...Item[]];
@@ -408,11 +408,61 @@ for (const write of writes)
       t.equal((await api.get(target.path)).body.data.version, 4);
     });
 
+t.test('a write goes beside a shared statement of few calls, and waits for one of several', async (t) => {
+  const { api, app, connection, items } = await startWithItems(t, 1, 10);
+  const database = openDatabase(connection, { max: 3 });
+  t.teardown(() => database.destroy());
+  const named = t.capture(WatchedClient.prototype, 'query', WatchedClient.prototype.query);
+  const begun: Promise<ApiResponse>[] = [];
+  let arrived = 0;
+  app.server.on('request', () => {
+    arrived += 1;
+  });
+  const toggle = async (count: number) => {
+    const expected = arrived + count;
+    const next = items.slice(begun.length, begun.length + count);
+    for (const { path } of next) begun.push(api.call('POST', `${path}/toggle`));
+    await eventually('they arrive', async () => arrived === expected);
+    // One that came later has got past all that they have to.
+    await api.get('/menus');
+  };
+  const waiters = (count: number) =>
+    eventually(`${count} wait`, async () => (await waitingBackends(database)).length === count);
+  const lockItems = sql`lock table item in access exclusive mode`;
+  const end = Promise.withResolvers<void>();
+  const second = await database.transaction().execute(async (first) => {
+    await lockItems.execute(first);
+    await toggle(1);
+    await toggle(1);
+    await waiters(2);
+    const second = database.transaction().execute(async (transaction) => {
+      await lockItems.execute(transaction);
+      await end.promise;
+    });
+    await waiters(3);
+    await toggle(6);
+    return [second];
+  });
+  // The two got the lock before the second transaction, and the six shall have it afterwards.
+  await Promise.all(begun.slice(0, 2));
+  await waiters(1);
+  await toggle(2);
+  end.resolve();
+  await Promise.all(second);
+  t.same(statusesOf(await Promise.all(begun)), [200]);
+  const names = named().map(({ args: [text] }) => statementName(String(text)) ?? '');
+  t.strictSame(
+    names.filter((name) => name.startsWith('items.toggleItem')),
+    ['items.toggleItem', 'items.toggleItems', 'items.toggleItems', 'items.toggleItems'],
+    'one by itself, one beside it, six together and then two together',
+  );
+});
+
 for (const write of writes) t.test(write.operation, (t) => befallsOne(t, write));
 
 /** That what befalls one call is not the matter of the others. */
 async function befallsOne(t: Test, write: Write): Promise<void> {
-  t.test('what fails fails alone', async (t) => {
+  t.test('a call that fails fails alone', async (t) => {
     const { api, url, database, items } = await startWithItems(t, 2, 12);
     const log = await followEvents(database);
     const poisoned = items[13] as Item;
@@ -472,7 +522,7 @@ async function befallsOne(t: Test, write: Write): Promise<void> {
     },
   );
 
-  t.test('a statement that takes too long is the matter of those who wait for the same', async (t) => {
+  t.test('a statement that takes too long affects only those who wait for the same', async (t) => {
     const connect: TestServiceOptions['connect'] = async (connection) => ({
       ...connection,
       statement_timeout: 400,

@@ -8,7 +8,7 @@ const { api, database } = service;
 const events = await followEvents(database);
 const pathOf = (item: { menu_id: number; item_id: number }) => `/menus/${item.menu_id}/items/${item.item_id}`;
 
-t.test('flips is_available and fires item.toggled, with the scope for availability alone', async (t) => {
+t.test('flips is_available and fires item.toggled, with only the scope for availability', async (t) => {
   const { menu, item } = await makeTree(api);
   const kitchen = await service.client({ scopes: ['availability:write'] });
   await events.next();
@@ -34,7 +34,7 @@ t.test('flips is_available and fires item.toggled, with the scope for availabili
   t.same(now, { ...item, version: 3, updated_at: now.updated_at }, 'nothing else has changed');
 });
 
-t.test('needs no body, and minds none: no media type, an empty or a broken one', async (t) => {
+t.test('needs no body and ignores any: without a media type, empty or broken', async (t) => {
   const { item } = await makeTree(api);
   const json = { 'content-type': 'application/json' };
   const bodies: { headers?: Record<string, string>; body?: string }[] = [
@@ -53,7 +53,7 @@ t.test('needs no body, and minds none: no media type, an empty or a broken one',
   await events.next();
 });
 
-t.test('gives up a planned return, and tells of it', async (t) => {
+t.test('cancels a planned return, and reports it', async (t) => {
   const { category } = await makeTree(api);
   const until = new Date(Date.now() + 3_600_000).toISOString();
   const item = await makeItem(api, category, { unavailable_until: until });
@@ -92,7 +92,7 @@ t.test('flips only the state that If-Match names', async (t) => {
   t.same(await events.nextTypes(), ['item.toggled']);
 });
 
-t.test('knows no item that is not there, is in another menu or not within reach', async (t) => {
+t.test('refuses items that do not exist, are in another menu or are out of reach', async (t) => {
   const { menu, item } = await makeTree(api);
   const neighbour = await makeMenu(api, menu.location_id);
   const elsewhere = await makeLocation(api);
@@ -119,7 +119,7 @@ t.test('knows no item that is not there, is in another menu or not within reach'
   t.same(await events.next(), []);
 });
 
-t.test('two hundred toggles of one item at once flip it two hundred times', async (t) => {
+t.test('two hundred concurrent toggles of one item flip it two hundred times', async (t) => {
   const { menu, item } = await makeTree(api);
   const { version } = await database
     .selectFrom('menu')
@@ -151,7 +151,7 @@ t.test('two hundred toggles of one item at once flip it two hundred times', asyn
   t.equal(after.version, version + 200);
 });
 
-t.test('toggles of many items of one menu at once do not wait in a circle', async (t) => {
+t.test('concurrent toggles of many items in one menu do not deadlock', async (t) => {
   const { menu, category } = await makeTree(api);
   const items: { item_id: number; menu_id: number }[] = [];
   for (let n = 0; n < 10; n += 1) items.push(await makeItem(api, category));

@@ -14,7 +14,7 @@ const [own, kitchens] = [await clientOf(api), await clientOf(kitchen)];
 const inAnHour = () => new Date(Date.now() + 3_600_000).toISOString();
 const on = { unavailable_since: null, unavailable_by: null };
 
-t.test('each way to switch an item off notes when and by which client, each way on clears it', async (t) => {
+t.test('every switch off records when and by which client, and every switch on clears it', async (t) => {
   const { location, menu, category } = await makeTree(api);
   const item = await makeItem(api, category, { external_id: 'A' });
   t.match(item, on);
@@ -93,7 +93,7 @@ t.test('an item that is created off, alone or by an import, says since when and 
   t.equal(typeof imported.unavailable_since, 'string');
 });
 
-t.test('both are gone the moment an absence is over, before and after that is written down', async (t) => {
+t.test('both are gone the moment an absence is over, before and after that is recorded', async (t) => {
   const { category } = await makeTree(api);
   const item = await makeItem(api, category, { unavailable_until: inAnHour() });
   const path = `/menus/${item.menu_id}/items/${item.item_id}`;

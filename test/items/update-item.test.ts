@@ -12,7 +12,7 @@ const tomorrow = new Date(Date.now() + 86_400_000).toISOString();
 const pathOf = (item: { menu_id: number; item_id: number }) => `/menus/${item.menu_id}/items/${item.item_id}`;
 const told = (list: Event[]) => list.map((event) => [event['type'], event['previous']]);
 
-t.test('changes each field alone, keeps the others and tells exactly its old value', async (t) => {
+t.test('changes each field alone, keeps the others and reports exactly its old value', async (t) => {
   const { menu, item: made } = await makeTree(api);
   const second = await makeCategory(api, menu.menu_id);
   let item = made;
@@ -65,7 +65,7 @@ t.test('changes several fields in one version and one event', async (t) => {
   t.same(told(await events.next()), [['item.updated', { name: item.name, price: item.price }]]);
 });
 
-t.test('a switch alone is item.toggled; with another field, both are told', async (t) => {
+t.test('a switch alone fires item.toggled; with another field, both events fire', async (t) => {
   const { item } = await makeTree(api);
   await events.next();
   await api.put(pathOf(item), { is_available: false });
@@ -80,7 +80,7 @@ t.test('a switch alone is item.toggled; with another field, both are told', asyn
   }
 });
 
-t.test('changes nothing and fires nothing when everything is so already', async (t) => {
+t.test('changes nothing and fires nothing if every value is already the same', async (t) => {
   const { menu, category } = await makeTree(api);
   const item = await makeItem(api, category, { allergens: ['fish'], external_id: 'S', price: 1.1 });
   const menuTag = String((await api.get(`/menus/${menu.menu_id}`)).headers['etag']);
@@ -199,7 +199,7 @@ t.test('the scope for availability is enough for the two fields of a switch, and
   t.same(await events.next(), []);
 });
 
-t.test('refuses null where nothing can be cleared, and fields that are not its to set', async (t) => {
+t.test('refuses null for required fields, and fields that clients cannot set', async (t) => {
   const { menu, category, item } = await makeTree(api);
   await makeItem(api, category, { external_id: 'TAKEN' });
   const foreign = await makeCategory(api, (await makeMenu(api, menu.location_id)).menu_id);
@@ -241,7 +241,7 @@ t.test('refuses null where nothing can be cleared, and fields that are not its t
   t.same(await events.next(), []);
 });
 
-t.test('a body that names a field of the language is an unknown field, no more', async (t) => {
+t.test('a field that means something to JavaScript or to the code is just an unknown field', async (t) => {
   const { item } = await makeTree(api);
   for (const body of [
     '{"__proto__":{"price":1}}',
@@ -258,7 +258,7 @@ t.test('a body that names a field of the language is an unknown field, no more',
   t.same((await api.get(pathOf(item))).body.data, item);
 });
 
-t.test('If-Match lets one of two writers win, also against no change at all', async (t) => {
+t.test('If-Match lets one of two writers win, even against no change at all', async (t) => {
   const { item } = await makeTree(api);
   const tag = String((await api.get(pathOf(item))).headers['etag']);
   await events.next();
@@ -275,7 +275,7 @@ t.test('If-Match lets one of two writers win, also against no change at all', as
   t.same(await events.next(), []);
 });
 
-t.test('knows no item that is not there, is in another menu or not within reach', async (t) => {
+t.test('refuses items that do not exist, are in another menu or are out of reach', async (t) => {
   const { menu, item } = await makeTree(api);
   const neighbour = await makeMenu(api, menu.location_id);
   const elsewhere = await makeLocation(api);
@@ -290,7 +290,7 @@ t.test('knows no item that is not there, is in another menu or not within reach'
   t.same(await events.next(), []);
 });
 
-t.test('moves, updates and toggles in a heap lose nothing', async (t) => {
+t.test('concurrent moves, updates and toggles lose nothing', async (t) => {
   const { menu, category, item } = await makeTree(api);
   const second = await makeCategory(api, menu.menu_id);
   const homes = [category.category_id, second.category_id];

@@ -22,7 +22,7 @@ const tokyo = {
   external_id: 'TYO-01',
 };
 
-t.test('makes a location with every field, its address, its tag and its event', async (t) => {
+t.test('creates a location with every field, its address, its ETag and its event', async (t) => {
   const response = await api.post('/locations', tokyo);
   t.equal(response.status, 201);
   const location = response.body.data;
@@ -76,7 +76,7 @@ t.test('stores a short address with null for what is left out', async (t) => {
   await events.next();
 });
 
-t.test('names every code that is in no standard', async (t) => {
+t.test('names every code that no standard has', async (t) => {
   const { status, body } = await api.post('/locations', {
     ...tokyo,
     external_id: null,
@@ -136,7 +136,7 @@ t.test('refuses an external_id that another location of the account has', async 
   t.same(await events.nextTypes(), ['location.created']);
 });
 
-t.test('is not for a client that may act on certain locations only', async (t) => {
+t.test('refuses a client that is restricted to certain locations', async (t) => {
   const { body } = await api.get('/locations?limit=1');
   const bound = await service.client({ locations: [body.data[0].location_id] });
   const { status, body: problem } = await bound.post('/locations', { ...tokyo, external_id: 'NEW' });

@@ -7,7 +7,7 @@ const service = await startTestService(t);
 const { api, database } = service;
 const events = await followEvents(database);
 
-t.test('deletes a location without menus and tells its last state', async (t) => {
+t.test('deletes a location without menus and reports its last state', async (t) => {
   const location = await makeLocation(api, { external_id: 'GONE' });
   const path = `/locations/${location.location_id}`;
   await events.next();
@@ -49,7 +49,7 @@ t.test('deletes only the state that If-Match names', async (t) => {
   t.equal((await api.delete(path, { headers: { 'if-match': current } })).status, 204);
 });
 
-t.test('says 404, 403 and 412 before 409', async (t) => {
+t.test('reports 404, 403 and 412 before 409', async (t) => {
   const { location_id } = await makeLocation(api);
   await makeMenu(api, location_id);
   await events.next();
@@ -60,7 +60,7 @@ t.test('says 404, 403 and 412 before 409', async (t) => {
   t.same(await events.next(), []);
 });
 
-t.test('a menu that is made at the same time either keeps the location or finds none', async (t) => {
+t.test('a menu that is created at the same time either keeps the location or finds none', async (t) => {
   for (let round = 0; round < 20; round += 1) {
     const { location_id } = await makeLocation(api);
     const [made, deleted] = await Promise.all([

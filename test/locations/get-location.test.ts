@@ -5,7 +5,7 @@ import { startTestService } from '../support/service.ts';
 const service = await startTestService(t);
 const { api } = service;
 
-t.test('answers the location, and 304 to who has its state', async (t) => {
+t.test('returns the location, or 304 to a client that has the current state', async (t) => {
   const location = await makeLocation(api, { phone: '+81 3 5555 0142' });
   const path = `/locations/${location.location_id}`;
   const { status, body, headers } = await api.get(path);
@@ -19,7 +19,7 @@ t.test('answers the location, and 304 to who has its state', async (t) => {
   t.equal((await api.get(path, { headers: { 'if-none-match': etag } })).status, 200);
 });
 
-t.test('knows no location that is not there, and keeps to account and grant', async (t) => {
+t.test('refuses locations that do not exist or lie outside the account or the grant', async (t) => {
   const { location_id } = await makeLocation(api);
   const { location_id: outside } = await makeLocation(api);
   for (const id of ['999999', '0', '-1', 'abc', '1e3', '07']) {

@@ -34,7 +34,7 @@ t.test('shows a client the locations of its grant and account only', async (t) =
   t.same((await other.get('/locations')).body.data, []);
 });
 
-t.test('refuses pages that there are not, and filters that it does not have', async (t) => {
+t.test('refuses invalid pages and unknown filters', async (t) => {
   const faults: [string, string, string][] = [
     ['limit=0', 'limit', 'too_small'],
     ['limit=201', 'limit', 'too_large'],

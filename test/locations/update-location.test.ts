@@ -15,7 +15,7 @@ const address = {
   country: 'FR',
 };
 
-t.test('changes each field alone and tells exactly its old value', async (t) => {
+t.test('changes each field alone and reports exactly its old value', async (t) => {
   let location = await makeLocation(api);
   const path = `/locations/${location.location_id}`;
   await events.next();
@@ -53,7 +53,7 @@ t.test('changes each field alone and tells exactly its old value', async (t) => 
   }
 });
 
-t.test('changes nothing and fires nothing when everything is so already', async (t) => {
+t.test('changes nothing and fires nothing if every value is already the same', async (t) => {
   const location = await makeLocation(api, { address, phone: '1', external_id: 'SAME' });
   await events.next();
   const { name, phone, timezone, currency, external_id } = location;
@@ -64,7 +64,7 @@ t.test('changes nothing and fires nothing when everything is so already', async 
   t.same(await events.next(), []);
 });
 
-t.test('takes part in no lost update: If-Match', async (t) => {
+t.test('If-Match prevents lost updates', async (t) => {
   const location = await makeLocation(api);
   const path = `/locations/${location.location_id}`;
   const { headers } = await api.get(path);
@@ -111,7 +111,7 @@ t.test(
   },
 );
 
-t.test('knows no location that is not there, and keeps to the grant', async (t) => {
+t.test('refuses locations that do not exist or lie outside the grant', async (t) => {
   const { location_id } = await makeLocation(api);
   const { location_id: granted } = await makeLocation(api);
   await events.next();
@@ -124,7 +124,7 @@ t.test('knows no location that is not there, and keeps to the grant', async (t) 
   t.same(await events.nextTypes(), ['location.updated']);
 });
 
-t.test('two hundred updates at once are two hundred versions and events, in order', async (t) => {
+t.test('two hundred concurrent updates are two hundred versions and events, in order', async (t) => {
   const { location_id } = await makeLocation(api);
   await events.next();
   const responses = await Promise.all(

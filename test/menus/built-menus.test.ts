@@ -23,7 +23,7 @@ const aside = openDatabase({ ...connection, ...patience }, { max: 4 });
 t.teardown(() => aside.destroy());
 
 t.test(
-  'readers who come while a menu is built wait for that, and one write later for one more',
+  'readers who arrive while a menu is being built wait for it, and after one write for one more',
   async (t) => {
     const { menu, item } = await makeTree(api);
     const path = `/menus/${menu.menu_id}`;
@@ -55,7 +55,7 @@ t.test(
   },
 );
 
-t.test('whoever has written reads what was written, however many write and read beside it', async (t) => {
+t.test('a writer reads its own write, however many others read and write at the same time', async (t) => {
   const { menu, category } = await makeTree(api);
   const path = `/menus/${menu.menu_id}`;
   const writers = Array.from({ length: 6 }, async (_, writer) => {
@@ -70,7 +70,7 @@ t.test('whoever has written reads what was written, however many write and read 
   await Promise.all(writers);
 });
 
-t.test('a menu that is deleted while readers wait is none', async (t) => {
+t.test('readers who wait for a menu that is deleted get none', async (t) => {
   const { menu } = await makeTree(api);
   const responses = await aside.transaction().execute(async (transaction) => {
     await sql`lock table category in access exclusive mode`.execute(transaction);
@@ -90,7 +90,7 @@ t.test('a menu that is deleted while readers wait is none', async (t) => {
   for (const { status } of await Promise.all(responses)) t.equal(status, 404);
 });
 
-t.test('nobody gets a body from before the ETag they were told', async (t) => {
+t.test('nobody gets a body older than the ETag they were told', async (t) => {
   const { read, finish, begun } = rebuilds(1);
   const first = read('"1"');
   const sharing = read('"1"');

@@ -11,7 +11,7 @@ const path = '/menus/1/content?dry_run=true';
 const document = { data: { categories: [] } };
 const limited = { status: 429, body: { code: 'concurrency_limited' }, headers: { 'retry-after': '1' } };
 
-t.test('a client has two imports under way, and the next is told to come again', async (t) => {
+t.test('a client can have two imports in progress, and the next is told to retry later', async (t) => {
   const statuses: number[] = [];
   const send = async () => void statuses.push((await api.put(path, document)).status);
   const other = await client();
@@ -26,7 +26,7 @@ t.test('a client has two imports under way, and the next is told to come again',
   t.equal((await api.put(path, document)).status, 200, 'once they have ended there is room');
 });
 
-t.test('a refused import makes room as well', async (t) => {
+t.test('a refused import frees its place as well', async (t) => {
   for (const _ of [1, 2, 3]) t.equal((await api.put(path, { data: 1 })).status, 422);
   const headers = { 'content-type': 'text/plain' };
   for (const _ of [1, 2, 3]) t.equal((await api.call('PUT', path, { body: 'x', headers })).status, 415);
@@ -88,7 +88,7 @@ t.test('calls whose client goes before it is authenticated leave no place behind
   }
 });
 
-t.test('a client has sixteen exports in progress, and the next is told to come again', async (t) => {
+t.test('a client can have sixteen exports in progress, and the next is told to retry later', async (t) => {
   const path = '/menus/1/content';
   const statuses: number[] = [];
   const ten = () =>

@@ -7,7 +7,7 @@ const service = await startTestService(t);
 const { api, database } = service;
 const events = await followEvents(database);
 
-t.test('makes an empty menu with every field, its tag and its event', async (t) => {
+t.test('creates an empty menu with every field, its ETag and its event', async (t) => {
   const { location_id } = await makeLocation(api);
   await events.next();
   const body = {
@@ -53,7 +53,7 @@ t.test('needs only a location and a name, and comes after the last menu of the l
   await events.next();
 });
 
-t.test('refuses a location that the client cannot use, without telling whether there is one', async (t) => {
+t.test('refuses a location that the client cannot use, without revealing whether it exists', async (t) => {
   const { location_id: outside } = await makeLocation(api);
   const { location_id: granted } = await makeLocation(api);
   await events.next();
@@ -72,7 +72,7 @@ t.test('refuses a location that the client cannot use, without telling whether t
   t.same(await events.nextTypes(), ['menu.created']);
 });
 
-t.test('refuses what is missing, wrong, taken or unknown, and fires nothing', async (t) => {
+t.test('refuses fields that are missing, wrong, taken or unknown, and fires nothing', async (t) => {
   const { location_id } = await makeLocation(api);
   const { location_id: elsewhere } = await makeLocation(api);
   const good = { location_id, name: 'Menu' };

@@ -8,7 +8,7 @@ const service = await startTestService(t);
 const { api, database } = service;
 const events = await followEvents(database);
 
-t.test('deletes a menu with everything in it and tells the last state of each record', async (t) => {
+t.test('deletes a menu with everything in it and reports the last state of each record', async (t) => {
   const { menu, category, item } = await makeTree(api);
   const second = await makeCategory(api, menu.menu_id, { external_id: 'B' });
   const other = await makeItem(api, second, { is_available: false, external_id: 'X' });
@@ -55,7 +55,7 @@ t.test('deletes only the state that If-Match names', async (t) => {
   t.equal((await api.delete(path, { headers: { 'if-match': current } })).status, 204);
 });
 
-t.test('keeps to what is there and to the account', async (t) => {
+t.test('refuses a menu that does not exist or belongs to another account', async (t) => {
   const { menu } = await makeTree(api);
   await events.next();
   const other = await service.client({ account: 'Another' });
@@ -100,7 +100,7 @@ t.test('a menu of two thousand items is gone in well under a second, in one tran
 });
 
 t.test(
-  'what others do inside at the same time ends as if before or after: no deadlock, no 500',
+  'concurrent changes inside the menu end as if made before or after it: no deadlock, no 500',
   async (t) => {
     for (let round = 0; round < 8; round += 1) {
       const { menu, category, item } = await makeTree(api);

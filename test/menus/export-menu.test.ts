@@ -12,7 +12,7 @@ const service = await startTestService(t);
 const { api, database } = service;
 const csv = { headers: { accept: 'text/csv' } };
 
-t.test('the document is the whole menu, in display order, under the names of its owner', async (t) => {
+t.test('the document is the whole menu, in display order, with the identifiers of its owner', async (t) => {
   const { location_id } = await makeLocation(api);
   const menu = await makeMenu(api, location_id, { name: 'Evening', description: 'From five.' });
   const second = await makeCategory(api, menu.menu_id, { external_id: 'B', sort_order: 2 });
@@ -76,7 +76,7 @@ t.test('a window past midnight is one window in the document, and stays one', as
   t.strictSame((await api.get(`/menus/${copy.menu_id}`)).body.data.hours, hours);
 });
 
-t.test('a price is written alike by getItem, an export as JSON or CSV, and an import', async (t) => {
+t.test('getItem, an export as JSON or CSV, and an import write a price alike', async (t) => {
   const { menu, category } = await makeTree(api);
   const { item_id } = await makeItem(api, category, { external_id: 'P', name: 'Plum', price: 480 });
   const content = `/menus/${menu.menu_id}/content`;
@@ -91,7 +91,7 @@ t.test('a price is written alike by getItem, an export as JSON or CSV, and an im
   t.match(text, '"old":{"price":480.00},"new":{"price":481.50}');
 });
 
-t.test('what is switched during service is in the document only when asked for', async (t) => {
+t.test('what staff switch during service is in the document only on request', async (t) => {
   const { menu, item } = await makeTree(api);
   const path = `/menus/${menu.menu_id}/content`;
   const until = new Date(Date.now() + 3_600_000).toISOString();
@@ -225,7 +225,7 @@ t.test('every menu of the demo account survives a round trip without a change or
   t.strictSame(await events.next(), []);
 });
 
-t.test('whatever an item holds survives a round trip as CSV', async (t) => {
+t.test('whatever an item contains survives a round trip as CSV', async (t) => {
   const { menu, category } = await makeTree(api);
   const texts = [
     "'",

@@ -10,7 +10,7 @@ const statuses = (responses: Responses) => responses.map(({ status }) => status)
 const repeated = (status: number, times: number) => Array<number>(times).fill(status);
 
 t.test(
-  'of many items created at once in a menu that is nearly full, as many get in as there is room',
+  'of many items created at once in a nearly full menu, as many are accepted as there is room for',
   async (t) => {
     const { menu, category } = await makeTree(api);
     await addItems(category, 9_983);
@@ -37,7 +37,7 @@ t.test(
   },
 );
 
-t.test('an import that fills the menu leaves no room for items that wait for its end', async (t) => {
+t.test('an import that fills the menu leaves no room for items that wait for it to end', async (t) => {
   const { menu, category, item } = await makeTree(api);
   const items = [
     { item_id: item.item_id, name: 'Salmon', price: 4.5 },

@@ -38,7 +38,7 @@ async function served(hours: { location?: object; menu?: object; category?: obje
   };
 }
 
-t.test('what has no hours and is on can be ordered, and nothing is to come', async (t) => {
+t.test('an item that is on and has no hours can be ordered, with no change to come', async (t) => {
   const { at, menu, item } = await served();
   const { codes: _, ...told } = await at();
   t.same(
@@ -55,7 +55,7 @@ t.test('what has no hours and is on can be ordered, and nothing is to come', asy
   );
 });
 
-t.test('every reason is named, not the first, each of the level that it is of', async (t) => {
+t.test('every reason is named, not only the first, each with its level', async (t) => {
   const { at, menu, itemPath } = await served({ location: never, menu: never, category: never, item: never });
   await api.post(`/menus/${menu.menu_id}/toggle`);
   const { body } = await api.post(`${itemPath}/toggle`);
@@ -76,7 +76,7 @@ t.test('every reason is named, not the first, each of the level that it is of', 
   });
 });
 
-t.test('levels must all hold, and the next change is that of whichever changes first', async (t) => {
+t.test('all levels must hold, and the next change is the earliest of theirs', async (t) => {
   const { at } = await served({
     location: { weekly: [daily('10:00', 780)] },
     category: { weekly: [daily('12:00', 180)] },
@@ -100,7 +100,7 @@ t.test('levels must all hold, and the next change is that of whichever changes f
 
 /* Bugs that others have shipped. Berlin is two hours ahead of UTC in June and one in December. */
 
-t.test('a daily window past midnight is open across it, and shut by day', async (t) => {
+t.test('a daily window past midnight is open across it, and closed by day', async (t) => {
   const { at } = await served({ menu: { weekly: [daily('22:00', 240)] } });
   for (const [moment, codes] of [
     ['2026-06-15T21:59', ['menu_hours']],
@@ -139,7 +139,7 @@ t.test("New Year's Eve lasts into a closed New Year's Day", async (t) => {
   t.equal(evening.next_change_at, '2027-01-02T19:00:00.000Z');
 });
 
-t.test('a whole day has no minute missing at midnight, and around the clock never ends', async (t) => {
+t.test('a whole day has no minute missing at midnight, and hours around the clock never end', async (t) => {
   const { at } = await served({ location: { weekly: [daily('00:00', 1440)] } });
   t.match(await at('2026-06-15T23:59:59'), { codes: [], next_change_at: null });
   const halves = await served({ location: { weekly: [daily('22:00', 120), daily('00:00', 120)] } });
@@ -171,7 +171,7 @@ t.test(
   },
 );
 
-t.test('a change of the time zone is right at once', async (t) => {
+t.test('a change of the time zone takes effect at once', async (t) => {
   const { at, location, path } = await served({ menu: { weekly: [daily('12:00', 60)] } });
   const before = await api.get(path);
   t.same((await at('2026-06-15T10:30:00Z')).codes, []);
@@ -183,7 +183,7 @@ t.test('a change of the time zone is right at once', async (t) => {
   t.equal((await api.get(path, ifNoneMatch)).status, 200);
 });
 
-t.test('an absence ends when it ends, and its end is a change to come', async (t) => {
+t.test('an absence ends at its time, which is reported as a change to come', async (t) => {
   const { at, itemPath } = await served();
   const until = inAnHour();
   await api.put(itemPath, { unavailable_until: until });
@@ -193,7 +193,7 @@ t.test('an absence ends when it ends, and its end is a change to come', async (t
   t.match((await at(until)).item, { is_orderable: true, reasons: [], next_change_at: null });
 });
 
-t.test('304 until something that decides changes, and the time alone makes an end of that', async (t) => {
+t.test('it is 304 until something relevant changes, which the passing of time alone can do', async (t) => {
   const { path, itemPath, item, location, menu } = await served();
   const get = (etag?: unknown) => api.get(path, { headers: etag ? { 'if-none-match': String(etag) } : {} });
   let { headers } = await get();
@@ -253,7 +253,7 @@ t.test('the copy of one process is current for another', async (t) => {
   t.equal((await (await other.client()).get(path, copy)).status, 304);
 });
 
-t.test('of a moment that is asked for the ETag is another, and nothing of it is kept', async (t) => {
+t.test('a requested moment has an ETag of its own, and nothing of it is cached', async (t) => {
   const { path } = await served({ menu: { weekly: [daily('12:00', 60)] } });
   const get = (at: string, etag?: unknown) =>
     api.get(`${path}?at=${at}`, { headers: etag ? { 'if-none-match': String(etag) } : {} });
@@ -265,7 +265,7 @@ t.test('of a moment that is asked for the ETag is another, and nothing of it is 
   t.equal((await api.get(path)).body.data.at.slice(0, 4), String(new Date().getUTCFullYear()));
 });
 
-t.test('what is no moment is refused', async (t) => {
+t.test('a value that is not a moment is refused', async (t) => {
   const { path } = await served();
   for (const at of [
     '',
@@ -302,7 +302,7 @@ t.test('a grant of other locations is 403, an unknown menu 404', async (t) => {
   t.equal((await api.get('/menus/9007199254740991/availability')).status, 404);
 });
 
-t.test('a menu of 10,000 items with hours of their own is told of in a moment', async (t) => {
+t.test('the availability of 10,000 items with hours of their own takes only a moment', async (t) => {
   const { path, menu, category } = await served();
   const hours = (place: number) => ({
     weekly: Array.from({ length: 4 }, (_, n) =>

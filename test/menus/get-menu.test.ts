@@ -6,7 +6,7 @@ import { startTestService } from '../support/service.ts';
 const service = await startTestService(t);
 const { api, database } = service;
 
-t.test('answers the whole menu in display order, ties by id', async (t) => {
+t.test('returns the whole menu in display order, ties by id', async (t) => {
   const { location_id } = await makeLocation(api);
   const menu = await makeMenu(api, location_id);
   const last = await makeCategory(api, menu.menu_id, { sort_order: 9 });
@@ -47,7 +47,7 @@ t.test('is never truncated', async (t) => {
   t.equal((await api.get(`/menus/${menu.menu_id}`)).body.data.categories[0].items.length, 1500);
 });
 
-t.test('its tag changes with anything inside, and with nothing else', async (t) => {
+t.test('its ETag changes with anything inside, and with nothing else', async (t) => {
   const { menu, category, item } = await makeTree(api);
   const path = `/menus/${menu.menu_id}`;
   const itemPath = `${path}/items/${item.item_id}`;
@@ -97,7 +97,7 @@ t.test('its tag changes with anything inside, and with nothing else', async (t) 
   t.ok(await isCurrent('*'));
 });
 
-t.test('knows no menu that is not there, and keeps to account and grant', async (t) => {
+t.test('refuses menus that do not exist or lie outside the account or the grant', async (t) => {
   const { menu } = await makeTree(api);
   const { location_id } = await makeLocation(api);
   const path = `/menus/${menu.menu_id}`;
@@ -127,7 +127,7 @@ t.test('a write by one process is in the very next read by another', async (t) =
   }
 });
 
-t.test('a kept menu is shown to nobody who may not read it', async (t) => {
+t.test('a cached menu is shown to nobody who may not read it', async (t) => {
   const { menu } = await makeTree(api);
   t.equal((await api.get(`/menus/${menu.menu_id}`)).status, 200);
   const stranger = await service.client({ account: 'Stranger' });

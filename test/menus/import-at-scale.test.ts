@@ -102,7 +102,7 @@ t.test('five thousand items are created, changed and deleted in a few seconds ea
   });
 });
 
-t.test('ten thousand items are the limit, and sixteen mebibytes', async (t) => {
+t.test('the limits are ten thousand items and sixteen mebibytes', async (t) => {
   const { menu_id, path } = await newMenu();
   const tooMany = await api.put(`${path}?dry_run=true`, document(10_001));
   t.match(tooMany, { status: 422, body: { errors: [{ field: '/data/categories', code: 'too_many' }] } });
@@ -147,7 +147,7 @@ t.test('the largest document is imported while others keep the server busy', asy
   t.ok(served.length > 0);
 });
 
-t.test('of very many faults the first hundred are told, at little cost', async (t) => {
+t.test('of very many errors the first hundred are listed, at little cost', async (t) => {
   const { path } = await newMenu();
   const content = document(3_000);
   for (const { items } of content.data.categories) for (const item of items) item.price = -0.001;

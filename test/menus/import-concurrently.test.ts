@@ -120,7 +120,7 @@ t.test(
   },
 );
 
-t.test('an import waits for a write under way, and tells the difference to what that left', async (t) => {
+t.test('an import waits for a write in progress, and reports the changes to what that left', async (t) => {
   const { menu, path, document, items, events, stored } = await makeBusyMenu();
   const [item] = items;
   await events.next();
@@ -145,7 +145,7 @@ t.test('an import waits for a write under way, and tells the difference to what 
   t.equal((await stored()).categories[0].items[0].version, item.version + 2);
 });
 
-t.test('what is put into the menu while an import waits belongs to what it compares with', async (t) => {
+t.test('what is added to the menu while an import waits is part of what it compares with', async (t) => {
   const { menu, path, document, events } = await makeBusyMenu();
   await events.next();
   document.data.categories[0]?.items.pop();
@@ -165,7 +165,7 @@ t.test('what is put into the menu while an import waits belongs to what it compa
   t.strictSame((await events.nextTypes()).toSorted(), ['category.deleted', 'item.deleted']);
 });
 
-t.test('a menu that is deleted while an import waits is no more', async (t) => {
+t.test('an import gets 404 if the menu is deleted while it waits', async (t) => {
   const { menu, path, document } = await makeBusyMenu();
   document.data.categories[0]?.items.pop();
   let response: Promise<Event> | undefined;
@@ -179,7 +179,7 @@ t.test('a menu that is deleted while an import waits is no more', async (t) => {
   t.equal(((await response) as Event)['status'], 404);
 });
 
-t.test('a failure half way leaves nothing behind', async (t) => {
+t.test('a failure halfway leaves nothing behind', async (t) => {
   const { path, document, events, stored } = await makeBusyMenu();
   await events.next();
   const before = await stored();

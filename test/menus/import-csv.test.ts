@@ -26,7 +26,7 @@ async function makeEmptyMenu() {
 const header = 'record,category_external_id,external_id,name,price,allergens';
 const nigiri = 'category,N,,Nigiri,,';
 
-t.test('CSV is taken as programs and spreadsheets write it', async (t) => {
+t.test('CSV is accepted as programs and spreadsheets write it', async (t) => {
   const { send, stored } = await makeEmptyMenu();
   const rows = [header, nigiri, 'item,N,S,"Salmon, ""wild""",4.50,fish;soy', 'item,N,T,鮪,5,'];
   const expected = [
@@ -74,7 +74,7 @@ t.test('CSV is taken as programs and spreadsheets write it', async (t) => {
   t.match(await send(rows.map((row) => row.replaceAll(/,(?! )/g, '\t')).join('\n')), unchanged, 'tabs');
 });
 
-t.test('rows may stand in any order; that of categories and of items within each counts', async (t) => {
+t.test('rows may come in any order; that of categories, and of items within each, counts', async (t) => {
   const { send, stored } = await makeEmptyMenu();
   const columns = 'price,name,record,external_id,category_external_id,is_active';
   const rows = [
@@ -128,7 +128,7 @@ t.test('a column that is absent keeps what is stored; an empty cell clears what 
   t.match((await stored()).categories[0].items, [{ is_available: true }]);
 });
 
-t.test('records without an external_id are named by their ids', async (t) => {
+t.test('records without an external_id are identified by their ids', async (t) => {
   const { menu_id, send, stored, path } = await makeEmptyMenu();
   const category = await makeCategory(api, menu_id);
   const item = await makeItem(api, category);
@@ -149,7 +149,7 @@ t.test('records without an external_id are named by their ids', async (t) => {
   ]);
 });
 
-t.test('every fault of a file is told with its line and column, and nothing is applied', async (t) => {
+t.test('every error in a file is listed with its line and column, and nothing is applied', async (t) => {
   const { faults, stored } = await makeEmptyMenu();
   const before = await stored();
   const rows = [
@@ -204,7 +204,7 @@ t.test('every fault of a file is told with its line and column, and nothing is a
   t.strictSame(await stored(), before);
 });
 
-t.test('faults of the columns are on the first line', async (t) => {
+t.test('errors in the columns are reported on the first line', async (t) => {
   const { faults } = await makeEmptyMenu();
   t.strictSame(await faults(''), ['line 1: required']);
   t.strictSame(await faults('\n\n'), ['line 1: required']);
@@ -222,7 +222,7 @@ t.test('faults of the columns are on the first line', async (t) => {
   t.strictSame(await faults(`${header},toString\n${nigiri}`), ['line 1, toString: unknown']);
 });
 
-t.test('a file that is not CSV is refused with the line where that begins', async (t) => {
+t.test('a file that is not CSV is refused with the line where it stops being CSV', async (t) => {
   const { faults, send } = await makeEmptyMenu();
   t.strictSame(await faults(`${header}\n${nigiri}\nitem,N,S,Sal"mon,x,`), ['line 3: csv']);
   t.strictSame(await faults(`${header}\n${nigiri}\nitem,N,S,Salmon,x,\nitem,N,T,"Tuna,5,`), [
@@ -259,7 +259,7 @@ t.test('text that looks like a formula comes back as it was, with or without its
   t.strictSame((await stored()).categories[0].items[1].allergens, ['-a', '-b']);
 });
 
-t.test('a price may have a decimal comma where semicolons separate the cells, and there alone', async (t) => {
+t.test('a price may have a decimal comma only where semicolons separate the cells', async (t) => {
   const { send, faults, stored } = await makeEmptyMenu();
   const columns = 'record;category_external_id;external_id;name;price';
   const file = (...prices: string[]) =>

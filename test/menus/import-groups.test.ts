@@ -79,7 +79,7 @@ async function makeImported(document: Resource = bowl()) {
 const tagOf = async (menu_id: number) => (await api.get(`/menus/${menu_id}`)).headers['etag'];
 
 t.test(
-  'an import makes groups, what is in them and their uses in one step, with an event for each',
+  'an import creates groups, their contents and their uses in one step, with an event for each',
   async (t) => {
     const { location_id } = await makeLocation(api);
     const { menu_id } = await makeMenu(api, location_id);
@@ -243,7 +243,7 @@ t.test('an import changes groups, and what it does not name stays', async (t) =>
   t.equal(location_id, group.location_id);
 });
 
-t.test('a document that does not speak of groups, uses or hours keeps them, be it JSON or CSV', async (t) => {
+t.test('a document that does not mention groups, uses or hours keeps them, as JSON or as CSV', async (t) => {
   const { path, menu, exported, stored, events } = await makeImported();
   const hours = { weekly: [{ days: ['fri'], from: '22:00', minutes: 240 }] };
   const { categories } = await stored();
@@ -286,7 +286,7 @@ t.test('a document that does not speak of groups, uses or hours keeps them, be i
   );
 });
 
-t.test('a group that other menus show changes there too, and their tags rise, and no others', async (t) => {
+t.test('a group that other menus show changes there too; their ETags change, and no others', async (t) => {
   const { path, location_id, menu, exported, stored } = await makeImported();
   const [size, sides, dressing] = (await stored()).modifier_groups;
   const others = [];
@@ -366,7 +366,7 @@ t.test('a group that other menus show changes there too, and their tags rise, an
   }
 });
 
-t.test('what a kitchen has switched off stays off, unless the document speaks of it', async (t) => {
+t.test('what a kitchen has switched off stays off, unless the document mentions it', async (t) => {
   const { path, groups, exported, stored, events } = await makeImported();
   const [size] = (await stored()).modifier_groups;
   const modifierPath = `${groups}/${size.modifier_group_id}/modifiers/${size.modifiers[1].modifier_id}`;
@@ -396,7 +396,7 @@ t.test('what a kitchen has switched off stays off, unless the document speaks of
 });
 
 t.test(
-  'groups and modifiers without an external_id are named by their ids, and can be given one',
+  'groups and modifiers without an external_id are identified by their ids, and can be given one',
   async (t) => {
     const { location_id } = await makeLocation(api);
     const menu = await makeMenu(api, location_id);
@@ -473,7 +473,7 @@ t.test(
 );
 
 t.test(
-  'every error of the groups in a document is listed with its pointer, and nothing is done',
+  'every error in the groups of a document is listed with its pointer, and nothing is changed',
   async (t) => {
     const { path, location_id, exported, stored, atLocation, events } = await makeImported();
     const elsewhere = await makeLocation(api);
@@ -651,7 +651,7 @@ t.test('a use on another menu keeps a group from being changed so that it could 
   ]);
 });
 
-t.test('a location has 500 groups at most, those that the document does not name among them', async (t) => {
+t.test('a location has 500 groups at most, including those that the document does not name', async (t) => {
   const { location_id } = await makeLocation(api);
   const { menu_id } = await makeMenu(api, location_id);
   const groups = (count: number, name: string) =>
@@ -664,7 +664,7 @@ t.test('a location has 500 groups at most, those that the document does not name
   t.equal((await send(groups(499, 'a'))).status, 200);
 });
 
-t.test('two imports that create the same group at once make one', async (t) => {
+t.test('two imports that create the same group at once create one', async (t) => {
   const { location_id } = await makeLocation(api);
   const menus = await Promise.all([1, 2, 3].map(() => makeMenu(api, location_id)));
   const clients = await Promise.all(menus.map(() => service.client()));
@@ -679,7 +679,7 @@ t.test('two imports that create the same group at once make one', async (t) => {
 });
 
 t.test(
-  'an import that finds a group changed when it has its turn makes it what the document says',
+  'an import that finds a group changed when its turn comes makes it what the document says',
   async (t) => {
     const { path, groups, menu, exported, stored } = await makeImported();
     const document = await exported();
@@ -710,7 +710,7 @@ t.test('prices of modifiers are written with the decimal places of the currency'
   );
 });
 
-t.test('a modifier that is deleted and created again under another name is told', async (t) => {
+t.test('a modifier that is deleted and created again under another name is reported', async (t) => {
   const { path, exported } = await makeImported();
   const document = await exported();
   document.data.modifier_groups[0].modifiers[1].external_id = ' l';

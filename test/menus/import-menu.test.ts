@@ -36,7 +36,7 @@ async function makeSushiMenu() {
 const nothing = { created: [], updated: [], deleted: [] };
 
 t.test(
-  'a dry run tells the exact difference and changes nothing; the import makes and tells the same',
+  'a dry run reports the exact changes and makes none; the import makes and reports the same',
   async (t) => {
     const { path, menu, nigiri, rolls, salmon, tuna, eel, exported, stored, events } = await makeSushiMenu();
     const document = await exported();
@@ -165,7 +165,7 @@ t.test(
   },
 );
 
-t.test('items move between categories, also into a new one, while the old one goes', async (t) => {
+t.test('items move between categories, even into a new one while the old one is deleted', async (t) => {
   const { path, nigiri, rolls, salmon, avocado, exported, stored, events } = await makeSushiMenu();
   const document = await exported();
   const [old, other] = document.data.categories;
@@ -288,7 +288,7 @@ t.test('availability in the document is set, with its time of return', async (t)
   t.match(await events.next(), [{ type: 'item.toggled', previous: { is_available: false } }]);
 });
 
-t.test('an item that is due back reads as available, and a change of it writes that down', async (t) => {
+t.test('an item that is due back reads as available, and a change of it records that', async (t) => {
   const { path, menu, salmon, exported, stored, events } = await makeSushiMenu();
   const until = new Date(Date.now() + 150).toISOString();
   await api.put(`/menus/${menu.menu_id}/items/${salmon.item_id}`, { unavailable_until: until });
@@ -311,7 +311,7 @@ t.test('an item that is due back reads as available, and a change of it writes t
   );
 });
 
-t.test('records without an external_id are named by their id, and can be given one', async (t) => {
+t.test('records without an external_id are identified by their id, and can be given one', async (t) => {
   const { path, menu, events } = await makeSushiMenu();
   const category = await makeCategory(api, menu.menu_id, { name: 'Teas' });
   const tea = await makeItem(api, category, { name: 'Sencha' });
@@ -347,7 +347,7 @@ t.test('records without an external_id are named by their id, and can be given o
   );
 });
 
-t.test('an external_id goes from a record that is deleted to another', async (t) => {
+t.test('an external_id passes from a deleted record to another', async (t) => {
   const { path, menu, stored, exported } = await makeSushiMenu();
   const category = await makeCategory(api, menu.menu_id, { name: 'Teas' });
   const tea = await makeItem(api, category, { name: 'Sencha' });
@@ -400,7 +400,7 @@ t.test('If-Match takes the ETag of the menu, of its export and of a dry run', as
   t.equal((await api.put(path, document, { headers: { 'if-match': '*' } })).status, 200);
 });
 
-t.test('every fault of a JSON document is told with its pointer, and nothing is applied', async (t) => {
+t.test('every error in a JSON document is listed with its pointer, and nothing is applied', async (t) => {
   const { path, salmon, stored, events } = await makeSushiMenu();
   const before = await stored();
   const item = { name: 'X', price: 1 };

@@ -208,7 +208,7 @@ t.test('what is exported is what was imported, and importing it again changes no
   await fc.assert(property, { numRuns: 40, seed: 15, endOnFailure: true });
 });
 
-t.test('from any menu an import leads to any other, and tells each change', async (t) => {
+t.test('from any menu an import leads to any other, and reports each change', async (t) => {
   const property = fc.asyncProperty(content, content, async (from, to) => {
     const { menu_id, path } = await emptyMenu();
     await api.put(path, { data: from });

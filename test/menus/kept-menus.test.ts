@@ -150,7 +150,7 @@ async function onModifier(menu: Resource, pick: Pick, change: (path: string) => 
   return modifier && change(`/${modifier.modifier_group_id}/modifiers/${modifier.modifier_id}`);
 }
 
-t.test(`what is kept of a menu is what is there (MENUS_SEED=${seed})`, async (t) => {
+t.test(`what is cached of a menu is what is stored (MENUS_SEED=${seed})`, async (t) => {
   const done = new Set<string>();
   const steps = fc.array(
     fc.record({

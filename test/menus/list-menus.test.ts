@@ -64,7 +64,7 @@ t.test('pages keep their filter, neither skip nor repeat while others write, and
   t.same(seen, made);
 });
 
-t.test('refuses values that no filter takes', async (t) => {
+t.test('refuses values that no filter accepts', async (t) => {
   const faults: [string, string, string][] = [
     ['location_id=abc', 'location_id', 'type'],
     ['location_id=0', 'location_id', 'too_small'],
@@ -83,7 +83,7 @@ t.test('refuses values that no filter takes', async (t) => {
 });
 
 t.test(
-  'updated_since goes with the other filters, and a change inside a menu is none of the menu',
+  'updated_since combines with other filters; a change inside a menu does not count as one of the menu',
   async (t) => {
     const { body } = await api.put(`/menus/${lunch.menu_id}`, { description: 'From noon' });
     await api.post(`/menus/${dinner.menu_id}/categories`, { name: 'Fish' });

@@ -64,7 +64,7 @@ t.test('the ETag of a menu changes with anything inside it, and only then', asyn
   t.notOk(seen.has((await read()).etag), 'reorderMenu');
 });
 
-t.test('after an acknowledged write nobody is answered 304 for the state before it', async (t) => {
+t.test('after an acknowledged write nobody gets a 304 for the state before it', async (t) => {
   const { api } = await startTestService(t);
   const { menu, category } = await makeTree(api);
   const path = `/menus/${menu.menu_id}`;

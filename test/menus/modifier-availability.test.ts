@@ -48,7 +48,7 @@ const told = async ({ menu_id }: Resource, at = '') => {
 const tagOf = async ({ menu_id }: Resource) =>
   String((await api.get(`/menus/${menu_id}/availability`)).headers['etag']);
 
-t.test('each modifier that can be reached from the menu is told of, once', async (t) => {
+t.test('each modifier that can be reached from the menu is listed, once', async (t) => {
   const { items, group } = await makeMenus(2);
   const [direct, nested, other] = [await group(['A', 'B']), await group(['C']), await group(['D'])];
   t.same((await told(items[0])).modifiers, []);
@@ -95,7 +95,7 @@ t.test('a modifier that is off says so, since when, until when and by whom', asy
   });
 });
 
-t.test('what stands against the whole menu stands against its modifiers', async (t) => {
+t.test('a reason against the whole menu also applies to its modifiers', async (t) => {
   const { items, group, location_id } = await makeMenus(1);
   const sizes = await group(['A'], { min_selections: 1 });
   await setUses(itemPath(items[0]), use(sizes));
@@ -107,7 +107,7 @@ t.test('what stands against the whole menu stands against its modifiers', async 
   t.same(ofItems[0].reasons, reasons, 'a closed location takes no modifier from its group');
 });
 
-t.test('an item without what must be selected with it cannot be ordered, until enough is back', async (t) => {
+t.test('an item whose required selections are off cannot be ordered, until enough are back', async (t) => {
   const { items, group } = await makeMenus(1);
   const [item] = items;
   const sizes = await group(['S', 'M', 'L'], { min_selections: 2, max_selections: 3 });
@@ -146,7 +146,7 @@ t.test('the minimum is that of the use, and a modifier counts as often as it can
   t.match((await told(item)).items, [{ is_orderable: true, reasons: [] }], 'optional, by the use');
 });
 
-t.test('a modifier whose own group cannot be met is missing above, however deep', async (t) => {
+t.test('a modifier whose own group cannot be met is missing in the group above, however deep', async (t) => {
   const { items, group } = await makeMenus(1);
   const [item] = items;
   const [outer, middle, inner] = [
@@ -224,7 +224,7 @@ t.test(
   },
 );
 
-t.test('a switch changes the tag of each menu that shows the modifier, and of no other', async (t) => {
+t.test('a switch changes the ETag of each menu that shows the modifier, and of no other', async (t) => {
   const { items, group, location_id } = await makeMenus(3);
   const [outer, inner, own] = [await group(['A']), await group(['B']), await group(['C'])];
   await setUses(itemPath(items[0]), use(outer));
@@ -261,7 +261,7 @@ t.test('a switch changes the tag of each menu that shows the modifier, and of no
   }
 });
 
-t.test('what is kept ends when a modifier is back, before a worker has written that', async (t) => {
+t.test('a cached result ends when a modifier is back, before a worker has written that', async (t) => {
   const { items, group } = await makeMenus(1);
   const sizes = await group(['A'], { min_selections: 1 });
   await setUses(itemPath(items[0]), use(sizes));

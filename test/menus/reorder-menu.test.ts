@@ -29,7 +29,7 @@ t.test('reorderMenu', async (t) => {
       ],
     );
 
-  t.test('the order that is there already changes nothing and fires nothing', async (t) => {
+  t.test('an order that is already in place changes nothing and fires nothing', async (t) => {
     const before = await api.get(`/menus/${menu.menu_id}`);
     const response = await api.put(path, order([N, [S, T, E]], [M, [R]], [D, [C]]));
     t.equal(response.status, 200);
@@ -38,7 +38,7 @@ t.test('reorderMenu', async (t) => {
     t.strictSame(await log.next(), []);
   });
 
-  t.test('puts categories and items in order, moves items, and leaves what stays', async (t) => {
+  t.test('puts categories and items in order, moves items, and leaves the rest', async (t) => {
     const before = (await api.get(`/menus/${menu.menu_id}`)).headers['etag'];
     const wanted: [number, number[]][] = [
       [M, [E, R]],
@@ -104,7 +104,7 @@ t.test('reorderMenu', async (t) => {
     }
   });
 
-  t.test('what is missing, there twice or foreign is told at once, and nothing is changed', async (t) => {
+  t.test('missing, repeated and foreign ids are all reported at once, and nothing is changed', async (t) => {
     const other = await makeTree(api);
     const before = (await api.get(`/menus/${menu.menu_id}`)).text;
     await log.next();
@@ -146,7 +146,7 @@ t.test('reorderMenu', async (t) => {
     t.equal((await api.put(path, wanted, { headers: { 'if-match': current } })).status, 200);
   });
 
-  t.test('is for the clients that may write this menu', async (t) => {
+  t.test('refuses clients that may not write this menu', async (t) => {
     const wanted = order([N, [S, T, E]], [M, [R]], [D, [C]]);
     const stranger = await client({ account: 'Elsewhere' });
     t.equal((await stranger.put(path, wanted)).status, 403);

@@ -7,7 +7,7 @@ const service = await startTestService(t);
 const { api, database } = service;
 const events = await followEvents(database);
 
-t.test('flips is_active and tells so, with the scope for availability alone', async (t) => {
+t.test('flips is_active and fires its event, with only the scope for availability', async (t) => {
   const { menu } = await makeTree(api);
   await events.next();
   const kitchen = await service.client({ scopes: ['availability:write'] });
@@ -45,7 +45,7 @@ t.test('flips only the state that If-Match names', async (t) => {
   t.same(await events.nextTypes(), ['menu.toggled']);
 });
 
-t.test('keeps to what is there, to account and scope', async (t) => {
+t.test('refuses a menu that does not exist, another account and another scope', async (t) => {
   const { menu } = await makeTree(api);
   await events.next();
   const other = await service.client({ account: 'Another' });

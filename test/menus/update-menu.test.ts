@@ -58,7 +58,7 @@ t.test('a body that switches and changes fires both, each with all that changed'
   }
 });
 
-t.test('changes nothing, also not the tag, when everything is so already', async (t) => {
+t.test('changes nothing, not even the ETag, if every value is already the same', async (t) => {
   const { menu } = await makeTree(api);
   const path = `/menus/${menu.menu_id}`;
   const { headers } = await api.get(path);
@@ -88,7 +88,7 @@ t.test('If-Match covers everything in the menu', async (t) => {
   t.equal((await api.get(path)).body.data.name, 'New');
 });
 
-t.test('refuses what cannot be cleared, and fields that are not its to set', async (t) => {
+t.test('refuses to clear required fields, and fields that clients cannot set', async (t) => {
   const { location_id } = await makeLocation(api);
   const menu = await makeMenu(api, location_id);
   await makeMenu(api, location_id, { external_id: 'TAKEN' });
@@ -122,7 +122,7 @@ t.test('refuses what cannot be cleared, and fields that are not its to set', asy
   t.same(await events.next(), []);
 });
 
-t.test('knows no menu that is not there, and keeps to account, grant and scope', async (t) => {
+t.test('refuses menus that do not exist or lie outside the account, the grant or the scope', async (t) => {
   const { menu } = await makeTree(api);
   const { location_id: granted } = await makeLocation(api);
   await events.next();

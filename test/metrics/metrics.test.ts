@@ -8,7 +8,7 @@ import { demoItems } from '../support/items.ts';
 import { startReceiver, subscribe } from '../support/receiver.ts';
 import { startTestService } from '../support/service.ts';
 
-t.test('answers are counted by operation and status, and paths make no labels', async (t) => {
+t.test('responses are counted by operation and status, and paths are not labels', async (t) => {
   const { api, url } = await startTestService(t);
   for (let n = 0; n < 3; n += 1) await api.get('/menus');
   for (const id of [9_007_199_254_740_990, 9_007_199_254_740_991]) await api.get(`/menus/${id}`);
@@ -24,7 +24,7 @@ t.test('answers are counted by operation and status, and paths make no labels', 
   t.ok(seconds > 0 && seconds < 60);
 });
 
-t.test('attempts are counted by what came of them, and timed', async (t) => {
+t.test('attempts are counted by outcome, and timed', async (t) => {
   const { api, url } = await startTestService(t, { worker: { retryDelay: (n) => (n < 3 ? 1 : null) } });
   const receiver = await startReceiver(t);
   await subscribe(t, api, receiver);
@@ -42,7 +42,7 @@ t.test('attempts are counted by what came of them, and timed', async (t) => {
   t.equal(metrics.value('menus_webhook_attempt_duration_seconds_count'), 4);
 });
 
-t.test('the backlog of enabled endpoints and its age are read when asked for', async (t) => {
+t.test('the backlog of enabled endpoints and its age are read on request', async (t) => {
   const { api, url, database } = await startTestService(t);
   const backlog = ({ value }: Metrics) => [
     ...['unrelayed', 'pending', 'held'].map((state) => value(`menus_webhook_backlog{state="${state}"}`)),
@@ -82,7 +82,7 @@ t.test('the backlog of enabled endpoints and its age are read when asked for', a
   t.ok(older >= 300 && older < 360, 'an event that no worker has taken up counts as well');
 });
 
-t.test('a reading of the backlog serves all scrapes of its time, and tells its age', async (t) => {
+t.test('a reading of the backlog serves all scrapes of its time, and reports its age', async (t) => {
   const { api, url } = await startTestService(t, { keepBacklogMs: 3_600_000 });
   const [item] = await demoItems(api);
   const unrelayed = 'menus_webhook_backlog{state="unrelayed"}';
@@ -96,7 +96,7 @@ t.test('a reading of the backlog serves all scrapes of its time, and tells its a
   t.ok((later.value(age) ?? 0) > (first.value(age) ?? 0));
 });
 
-t.test('while the backlog takes long to read, one reading is under way for all scrapes', async (t) => {
+t.test('while the backlog takes long to read, all scrapes share one reading', async (t) => {
   const { api, url, database } = await startTestService(t);
   const [item] = await demoItems(api);
   const unrelayed = 'menus_webhook_backlog{state="unrelayed"}';
@@ -124,7 +124,7 @@ t.test('while the backlog takes long to read, one reading is under way for all s
   t.equal((await scrape(url)).value(unrelayed), 1);
 });
 
-t.test('the pool and the process are told of, and all of it is well-formed', async (t) => {
+t.test('the pool and the process have metrics, and all of them are well-formed', async (t) => {
   const { url, api } = await startTestService(t);
   await api.get('/menus');
   const { value, text, mediaType } = await scrape(url);
@@ -141,7 +141,7 @@ t.test('the pool and the process are told of, and all of it is well-formed', asy
   }
 });
 
-t.test('while the database is away the rest is still told', async (t) => {
+t.test('while the database is unavailable the rest is still reported', async (t) => {
   let cut = async () => {};
   const { url } = await startTestService(t, {
     connect: async (connection) => {

@@ -90,7 +90,7 @@ interface Made {
   response: Promise<ApiResponse>;
 }
 
-t.test(`writes at once leave what writes one by one would (MODEL_SEED=${seed})`, async (t) => {
+t.test(`concurrent writes leave what the same writes one by one would (MODEL_SEED=${seed})`, async (t) => {
   const service = await startTestService(t, { pool: { max: 20 } });
   const { api, connection } = service;
   const friend = await service.client();

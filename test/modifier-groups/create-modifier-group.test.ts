@@ -68,7 +68,7 @@ t.test('creates a group with its modifiers, and fires an event for each', async 
   );
 });
 
-t.test('takes a group without modifiers, with nothing but a name', async (t) => {
+t.test('accepts a group without modifiers, with nothing but a name', async (t) => {
   const location = await makeLocation(api);
   const { status, body } = await api.post(pathOf(location), { name: 'Notes' });
   t.equal(status, 201);
@@ -109,7 +109,7 @@ t.test('refuses numbers that cannot be met, and creates nothing', async (t) => {
   t.same(await events.nextTypes(), ['modifier_group.created', 'modifier.created', 'modifier.created']);
 });
 
-t.test('refuses what no schema says of its modifiers, each at its place', async (t) => {
+t.test('reports errors in modifiers that no schema can express, each at its place', async (t) => {
   const location = await makeLocation(api);
   const elsewhere = await makeTree(api);
   const past = '2020-01-01T00:00:00Z';

@@ -23,7 +23,7 @@ async function makeGroup(fields: object = {}): Promise<Resource> {
   return group;
 }
 
-t.test('a new modifier stands after the last of its group, and fires an event', async (t) => {
+t.test('a new modifier comes after the last of its group, and fires an event', async (t) => {
   const group = await makeGroup();
   const before = (await api.get(groupPath(group))).headers['etag'];
   const response = await api.post(`${groupPath(group)}/modifiers`, {
@@ -53,7 +53,7 @@ t.test('a new modifier stands after the last of its group, and fires an event', 
   t.not(read.headers['etag'], before);
 });
 
-t.test('a new modifier is refused when its external_id, its default or its item does not go', async (t) => {
+t.test('a new modifier is refused if its external_id, its default or its item is invalid', async (t) => {
   const group = await makeGroup({
     max_selections: 1,
     modifiers: [{ name: 'A', default_quantity: 1, external_id: 'A' }],
@@ -85,7 +85,7 @@ t.test('a group has 100 modifiers at most, however many are created at once', as
   await events.next();
 });
 
-t.test('an update changes what the body says, with the events of what changed', async (t) => {
+t.test('an update changes the fields in the body, with the events of what changed', async (t) => {
   const group = await makeGroup();
   const [modifier] = group.modifiers;
   const priced = await api.put(pathOf(group, modifier), { price: 2.25, name: ' Tiny ' });
@@ -111,7 +111,7 @@ t.test('an update changes what the body says, with the events of what changed', 
   await events.next();
 });
 
-t.test('the scope for availability is enough for the availability alone', async (t) => {
+t.test('the scope for availability allows changing the availability and nothing else', async (t) => {
   const group = await makeGroup();
   const [modifier] = group.modifiers;
   const kitchen = await service.client({ scopes: ['availability:write'] });
@@ -123,7 +123,7 @@ t.test('the scope for availability is enough for the availability alone', async 
   await events.next();
 });
 
-t.test('a toggle flips what readers see, and tells of a return that it gives up', async (t) => {
+t.test('a toggle flips what readers see, and reports a planned return that it cancels', async (t) => {
   const group = await makeGroup();
   const [modifier] = group.modifiers;
   for (const is_available of [false, true]) {
@@ -170,7 +170,7 @@ t.test('fifty toggles at once are fifty flips, each with its event', async (t) =
   t.equal((await events.next()).length, 50);
 });
 
-t.test('a modifier whose absence is over is on for readers, and then with an event', async (t) => {
+t.test('a modifier whose absence is over is on for readers, and then gets its event', async (t) => {
   const group = await makeGroup();
   const [modifier] = group.modifiers;
   await api.post(`${pathOf(group, modifier)}/toggle`);
@@ -213,7 +213,7 @@ t.test('a modifier is deleted with its last state, unless the group needs it', a
   await events.next();
 });
 
-t.test('an update of the group keeps to its modifiers, and fires its own event', async (t) => {
+t.test('an update of the group must fit its modifiers, and fires its own event', async (t) => {
   const group = await makeGroup({
     modifiers: [
       { name: 'A', default_quantity: 1 },
@@ -286,7 +286,7 @@ t.test(
   },
 );
 
-t.test('groups are listed page after page, and by external_id', async (t) => {
+t.test('groups are listed page by page, and by external_id', async (t) => {
   const location = await makeLocation(api);
   const groups: Resource[] = [];
   for (const n of [1, 2, 3])

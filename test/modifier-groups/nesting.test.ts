@@ -53,7 +53,7 @@ const writes: fc.Arbitrary<Write> = fc.record({
 
 const batches = fc.array(fc.array(writes, { minLength: 4, maxLength: 8 }), { minLength: 3, maxLength: 6 });
 
-t.test('random uses by concurrent writers never make a circle, and menus show what is reached', async (t) => {
+t.test('random uses by concurrent writers never form a circle, and menus show what is reached', async (t) => {
   const statuses = new Map<number, number>();
   const imports = new Set<number>();
   const property = fc.asyncProperty(batches, async (batches) => {

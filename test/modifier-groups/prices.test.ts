@@ -101,7 +101,7 @@ t.test(
   },
 );
 
-t.test('an update of a modifier beside its price is refused as a whole, with If-Match, too', async (t) => {
+t.test('an update with an invalid price is refused as a whole, with If-Match too', async (t) => {
   const { path, modifier } = await makePlace('JPY');
   const events = await followEvents(database);
   const body = { price: 4.5, name: 'Huge', is_available: false };
@@ -112,7 +112,7 @@ t.test('an update of a modifier beside its price is refused as a whole, with If-
   t.same(await events.next(), []);
 });
 
-t.test('the price of a modifier from before its currency had a say stays until it changes', async (t) => {
+t.test('a modifier price from before its currency limited decimals stays until it changes', async (t) => {
   const { path, modifier, locationPath } = await makePlace('JPY');
   await sql`update modifier set price = 4.50 where modifier_id = ${modifier.modifier_id}`.execute(database);
   const events = await followEvents(database);
@@ -159,7 +159,7 @@ t.test('a currency with fewer decimal places is refused while modifiers have pri
   t.equal((await update('4.505')).status, 200);
 });
 
-t.test('a currency that changes and prices of modifiers that are written at the same time fit', async (t) => {
+t.test('a change of currency and concurrent writes of modifier prices end up consistent', async (t) => {
   for (const what of ['update', 'create', 'createGroup'] as const) {
     const place = await makePlace('EUR');
     const { location_id, locationPath, group, modifier } = place;

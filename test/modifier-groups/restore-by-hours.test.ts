@@ -58,7 +58,7 @@ t.test('each row of a bulk call may name its own return, and comes back everywhe
   );
 });
 
-t.test('without a next opening it is 422, and nothing has changed', async (t) => {
+t.test('without a next opening it is 422, and nothing changes', async (t) => {
   for (const hours of [null, { weekly: [] }, daily('00:00', 1440)]) {
     const { path, made, everywhere } = await makeModifiers(hours);
     const refused = await api.put(path, { restore: 'next_opening', name: 'Other' });
@@ -94,7 +94,7 @@ t.test('restore excludes unavailable_until and a modifier that is on', async (t)
     t.equal((await api.put(path, { restore })).status, 422, String(restore));
 });
 
-t.test('a modifier that is not there or not within reach is 404 or 403 as ever', async (t) => {
+t.test('a modifier that does not exist is 404, and one out of reach 403, as always', async (t) => {
   const { path, everywhere, location_id } = await makeModifiers(null);
   const restore = { restore: 'next_opening' };
   const missing = path.replace(/\d+$/, '9007199254740991');

@@ -17,7 +17,7 @@ interface Modifier {
   path: string;
 }
 
-t.test('toggles at once share statements, and leave what toggles one by one would', async (t) => {
+t.test('concurrent toggles share statements, and leave what the same toggles one by one would', async (t) => {
   const { api, database, app, modifiers } = await startWithModifiers(t, 4, 4);
   const log = await followEvents(database);
   // The group names a menu that is gone.
@@ -100,7 +100,7 @@ t.test('toggles at once share statements, and leave what toggles one by one woul
 });
 
 for (const locked of ['modifier', 'modifier_group', 'menu'] as const) {
-  t.test(`whoever wants no locked ${locked} is not held up by one`, async (t) => {
+  t.test(`a call that needs no locked ${locked} is not held up by one`, async (t) => {
     const { api, database, modifiers } = await startWithModifiers(t, 3, 4);
     const log = await followEvents(database);
     const [target] = modifiers as [Modifier, ...Modifier[]];

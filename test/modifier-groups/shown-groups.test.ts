@@ -62,7 +62,7 @@ t.test('a menu shows every group that can be reached from it, once', async (t) =
   t.same(await shownBy(menus[0]), [], 'with the items they go');
 });
 
-t.test('a change of a group raises the tag of each menu that shows it, and of no other', async (t) => {
+t.test('a change of a group changes the ETag of each menu that shows it, and of no other', async (t) => {
   const { menus, items, groups } = await makeWorld(3);
   const [outer, inner, own] = groups;
   await setUses(itemPath(items[0]), outer);
@@ -107,7 +107,7 @@ t.test('a change of a group raises the tag of each menu that shows it, and of no
   }
 });
 
-t.test('a menu has another tag from the moment a modifier it shows is back', async (t) => {
+t.test('a menu has another ETag from the moment a modifier it shows is back', async (t) => {
   const { menus, items, groups } = await makeWorld(2);
   const [shown, other] = groups;
   await setUses(itemPath(items[0]), shown);
@@ -133,7 +133,7 @@ t.test('a menu has another tag from the moment a modifier it shows is back', asy
   );
 });
 
-t.test('a toggle that waits for a new use raises the tag of the menu that came in meanwhile', async (t) => {
+t.test('a toggle that waits for a new use changes the ETag of the menu added meanwhile', async (t) => {
   const { menus, items, groups } = await makeWorld(2);
   const [outer, inner] = groups;
   await setUses(modifierPath(outer), inner);

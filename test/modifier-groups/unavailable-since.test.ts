@@ -98,7 +98,7 @@ t.test('a modifier that is created off, alone or with its group, says since when
   t.match((await api.post(`${groupPath}/modifiers`, { name: 'C' })).body.data, on);
 });
 
-t.test('both are gone the moment an absence is over, before and after that is written down', async (t) => {
+t.test('both are gone the moment an absence is over, before and after that is recorded', async (t) => {
   const { path, modifier } = await makeModifier({ unavailable_until: inAnHour() });
   await passReturn(modifier.modifier_id);
   t.match((await api.get(path)).body.data, { is_available: true, ...on });
@@ -113,7 +113,7 @@ t.test('both are gone the moment an absence is over, before and after that is wr
   t.match((await api.get(path)).body.data, on);
 });
 
-t.test('a modifier that was off before this was kept says null', async (t) => {
+t.test('a modifier that was off before this was recorded says null', async (t) => {
   const { path, modifier } = await makeModifier();
   await sql`update modifier set is_available = false where modifier_id = ${modifier.modifier_id}`.execute(
     database,

@@ -86,7 +86,7 @@ t.test('other writes of the item keep its groups', async (t) => {
   await events.next();
 });
 
-t.test('an outdated state is refused, and so is a list that does not go', async (t) => {
+t.test('an outdated state is refused, and so is an invalid list', async (t) => {
   const { item, groups } = await makeWorld(2);
   const [a, b] = groups;
   const elsewhere = await makeModifierGroup(api, (await makeLocation(api)).location_id);
@@ -129,7 +129,7 @@ t.test('a use with numbers of its own binds later changes of the group', async (
   await events.next();
 });
 
-t.test('the uses of a group are listed, page after page', async (t) => {
+t.test('the uses of a group are listed page by page', async (t) => {
   const { item, category, groups } = await makeWorld(2);
   const [a, b] = groups;
   const other = await makeItem(api, category);
@@ -167,7 +167,7 @@ t.test('the uses of a group are listed, page after page', async (t) => {
   await events.next();
 });
 
-t.test('a group in use is kept, unless its uses end with it', async (t) => {
+t.test('a group in use cannot be deleted, unless its uses go with it', async (t) => {
   const { item, menu, groups } = await makeWorld(3);
   const [a, b, c] = groups;
   await setUses(itemPath(item), [use(a), use(b)]);
@@ -239,7 +239,7 @@ t.test('no group contains itself, at whatever distance', async (t) => {
   await events.next();
 });
 
-t.test('of two writers of the halves of a circle one is refused', async (t) => {
+t.test('of two writers who each add half of a circle, one is refused', async (t) => {
   for (let round = 0; round < 10; round += 1) {
     const { groups } = await makeWorld(2);
     const [a, b] = groups;

@@ -24,7 +24,7 @@ t.test(
   },
 );
 
-t.test('who returns after the operator has told of it is misled neither', { skip: noTerminal }, async (t) => {
+t.test('a reader who returns after the report is not misled either', { skip: noTerminal }, async (t) => {
   const { clients, putBack, server } = await setUp(t);
   const epochs = await epochsOf(server);
   await putBack();

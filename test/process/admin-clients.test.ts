@@ -58,7 +58,7 @@ t.test('a second rotation within the overlap leaves every earlier secret its own
   );
 });
 
-t.test('of rotations at once, each secret is valid and one is the current one', async (t) => {
+t.test('after concurrent rotations each secret is valid, and one is the current one', async (t) => {
   const service = await startTestService(t);
   const { client_id, client_secret } = (await service.client()).credentials;
   const rotated = await Promise.all(
@@ -70,7 +70,7 @@ t.test('of rotations at once, each secret is valid and one is the current one', 
   t.equal((await accepted(service, client_id, secrets)).filter(Boolean).length, 1);
 });
 
-t.test('without an overlap every earlier secret and every token end', async (t) => {
+t.test('without an overlap, every earlier secret and every token ends', async (t) => {
   const { service, run } = await start(t);
   const stolen = await service.client();
   const { client_id, client_secret } = stolen.credentials;

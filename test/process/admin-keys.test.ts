@@ -34,7 +34,7 @@ t.test(
   },
 );
 
-t.test('the key before is removed a day after it signed last, and no sooner', async (t) => {
+t.test('the previous key is removed a day after it last signed, and no sooner', async (t) => {
   const service = await startTestService(t);
   const { api, database } = service;
   const old = await api.token();
@@ -72,7 +72,7 @@ t.test('--revoke makes the new key sign at once and ends every token', async (t)
   t.same(await published(second), [kid]);
 });
 
-t.test('the worker replaces a key that is old; of many workers one does', async (t) => {
+t.test('a worker replaces a key that is old; of many workers only one does', async (t) => {
   const service = await startTestService(t);
   const { database } = service;
   await passTime(database, '29 days');
@@ -113,7 +113,7 @@ t.test(
   },
 );
 
-t.test('a key that came a moment after a look-up is found by the next token', async (t) => {
+t.test('a key that was added a moment after a look-up is found by the next token', async (t) => {
   const service = await startTestService(t);
   const second = await startTestService(t, { connection: service.connection });
   const old = await service.api.token();

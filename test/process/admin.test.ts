@@ -70,7 +70,7 @@ t.test('migrate and load-demo bring an empty database up', async (t) => {
   t.match(again.stderr, /^admin: the demo account is loaded already: create-client --account Demo [^\n]+\n$/);
 });
 
-t.test('a DATABASE_URL gets a demo account, and shows a secret, only when asked', async (t) => {
+t.test('with DATABASE_URL a demo account is loaded, and a secret shown, only on request', async (t) => {
   const env = await databaseEnvironment(t);
   const database = openDatabase({ connectionString: env.DATABASE_URL }, { max: 1 });
   t.teardown(() => database.destroy());
@@ -89,7 +89,7 @@ t.test('a DATABASE_URL gets a demo account, and shows a secret, only when asked'
   t.notMatch(outcome.stdout, demo.client_secret);
 });
 
-t.test('--help tells how to use it', async (t) => {
+t.test('--help says how to use it', async (t) => {
   const { stdout, stderr, ended } = await admin(t, {}, 'create-client', '--help');
   t.equal(ended, 0);
   t.equal(stderr, '');
@@ -144,7 +144,7 @@ const wrong: [string[], RegExp][] = [
   [['disable-client', 'one', 'two'], /disable-client takes no argument "two"; see --help/],
 ];
 
-t.test('a command line that is wrong gets one line that names the fix, and status 2', async (t) => {
+t.test('a wrong command line gets one line that names the fix, and status 2', async (t) => {
   for (const [args, message] of wrong) {
     const outcome = await admin(t, { DATA_DIR: '/nonexistent' }, ...args);
     t.equal(outcome.ended, 2, args.join(' '));
@@ -154,7 +154,7 @@ t.test('a command line that is wrong gets one line that names the fix, and statu
   }
 });
 
-t.test('what cannot be done gets one line, and status 1', async (t) => {
+t.test('a command that cannot be carried out gets one line, and status 1', async (t) => {
   const env = await databaseEnvironment(t);
   const refused: [Record<string, string>, string[], RegExp][] = [
     [env, ['disable-client', 'client_0'], /there is no client client_0; see list-clients/],

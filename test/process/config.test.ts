@@ -3,7 +3,7 @@ import t from 'tap';
 import { defaultDataDir } from '../../src/embedded/server.ts';
 import { ConfigError, readConfig } from '../../src/process/config.ts';
 
-t.test('nothing need be set', async (t) => {
+t.test('nothing has to be set', async (t) => {
   t.strictSame(readConfig({}), {
     port: 3000,
     host: '127.0.0.1',

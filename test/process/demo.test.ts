@@ -14,7 +14,7 @@ t.test('of services that start together on an empty database, one loads the demo
   t.equal((await database.selectFrom('location').select('location_id').execute()).length, 3);
 });
 
-t.test('it is what its clients could have made: each record came with its event', async (t) => {
+t.test('it is what clients could have created: each record has its event', async (t) => {
   const { database } = await emptyService(t);
   const events = await followEvents(database);
   const demo = await loadDemo(database, { ifEmpty: true });
@@ -42,7 +42,7 @@ t.test('it is loaded whole or not at all', async (t) => {
   }
 });
 
-t.test('its client is kept, to be shown again for as long as it can be used', async (t) => {
+t.test('its client is stored, to be shown again for as long as it can be used', async (t) => {
   const { database } = await emptyService(t);
   const keepIn = mkdtempSync(join(tmpdir(), 'demo-test-'));
   t.teardown(() => rmSync(keepIn, { recursive: true }));

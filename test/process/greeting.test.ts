@@ -5,7 +5,7 @@ import { greet } from '../../src/process/greeting.ts';
 const config = readConfig({ DATA_DIR: '/data' });
 const demo = { client_id: 'client_1', client_secret: 'mss_1', menu_id: 1, item_id: 2 };
 
-t.test('a person at a terminal is greeted in words alone', (t) => {
+t.test('a person at a terminal is greeted in words only', (t) => {
   const [words, ...more] = greeted(t, { isTTY: true }, demo);
   t.match(words, 'Menu Management Service is ready at http://localhost:3000\n');
   t.match(words, 'mss_1');
@@ -13,7 +13,7 @@ t.test('a person at a terminal is greeted in words alone', (t) => {
   t.end();
 });
 
-t.test('elsewhere the last line is one of JSON, as the log has them', (t) => {
+t.test('elsewhere the last line is JSON, like those of the log', (t) => {
   const [words, line = '', ...more] = greeted(t, { isTTY: false }, demo);
   t.match(words, 'Menu Management Service is ready at http://localhost:3000\n');
   t.same(more, []);

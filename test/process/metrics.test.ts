@@ -3,7 +3,7 @@ import { databaseEnvironment, servingBelow, startProcess } from '../support/proc
 
 t.setTimeout(120_000);
 
-t.test('with several processes a scrape of any of them tells of all', async (t) => {
+t.test('with several processes, a scrape of any of them covers all', async (t) => {
   const service = await startProcess(t, { ...(await databaseEnvironment(t)), WORKERS: '2' });
   t.equal(servingBelow(service.pid).length, 2);
   // A connection each, so that both processes get some.

@@ -19,7 +19,7 @@ t.test('--help says what it does and where its settings are described, and start
   t.same(fs.readdirSync(DATA_DIR), []);
 });
 
-t.test('an argument is refused by its name', async (t) => {
+t.test('an argument is refused by name', async (t) => {
   for (const argument of ['--port=80', 'worker']) {
     const { stdout, stderr, ended } = await runMain(t, { DATA_DIR: '/nonexistent' }, argument);
     t.match({ stdout, ended }, { stdout: '', ended: 2 });
@@ -28,17 +28,17 @@ t.test('an argument is refused by its name', async (t) => {
   }
 });
 
-t.test('a bad variable is refused by its name', async (t) => {
+t.test('a bad variable is refused by name', async (t) => {
   t.match(await refusal(t, { PORT: 'http' }), ': PORT must be a whole number');
 });
 
-t.test('a DATA_DIR that is no directory is refused by its name', async (t) => {
+t.test('a DATA_DIR that is not a directory is refused by name', async (t) => {
   const DATA_DIR = join(dataDirectory(t), 'file');
   fs.writeFileSync(DATA_DIR, '');
   t.match(await refusal(t, { DATA_DIR }), `DATA_DIR ${DATA_DIR} cannot be used`);
 });
 
-t.test('a damaged encryption.key is refused by its name', async (t) => {
+t.test('a damaged encryption.key is refused by name', async (t) => {
   const { DATABASE_URL } = await databaseEnvironment(t);
   const DATA_DIR = dataDirectory(t);
   fs.writeFileSync(join(DATA_DIR, 'encryption.key'), '');
@@ -73,7 +73,7 @@ t.test('a port in use is refused, by one process and by several', async (t) => {
   for (const line of lines) t.match(line, `PORT ${PORT} is in use on 127.0.0.1`);
 });
 
-t.test('a HOST that is not of this machine is refused', async (t) => {
+t.test('a HOST that this machine does not have is refused', async (t) => {
   const env = await databaseEnvironment(t);
   const lines = await Promise.all(
     ['203.0.113.7', 'nowhere.invalid'].map((HOST) => refusal(t, { ...env, HOST })),

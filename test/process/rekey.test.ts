@@ -59,7 +59,7 @@ t.test(
   },
 );
 
-t.test('a rekey that was killed is finished by the next one, beside calls that write', async (t) => {
+t.test('a rekey that was killed is finished by the next one, while calls write', async (t) => {
   const connection = await cloneDatabase(t);
   const database = openDatabase(connection);
   t.teardown(() => database.destroy());
@@ -109,7 +109,7 @@ t.test('a rekey that was killed is finished by the next one, beside calls that w
   t.equal(await countSealedByOldKey(database), 0);
 });
 
-t.test('what is sealed with a key that nobody has is refused at the start, whatever it is', async (t) => {
+t.test('a service that lacks the key of any sealed value does not start', async (t) => {
   const lost = createSeal(Buffer.alloc(32, 'lost'));
   const [id] = lost.keyIds;
   for (const isNaming of [true, false]) {

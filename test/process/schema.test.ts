@@ -43,7 +43,7 @@ t.test('without it a start brings an older schema up to date', async (t) => {
   t.equal((await applied(database)).at(-1), lastName);
 });
 
-t.test('a schema that is newer is served, and said in one line', async (t) => {
+t.test('a newer schema is served, and one line says so', async (t) => {
   const { connection, database, env } = await setUp(t);
   await migrate(connection, { directory: migrationsWith(t, { '9001_next': 'create table next ();' }) });
   const before = await applied(database);

@@ -90,7 +90,7 @@ t.test('kill -9 loses nothing that was acknowledged, and the next start tidies u
   t.same(postgresOf(DATA_DIR), []);
 });
 
-t.test('a request under way is answered before the service stops', async (t) => {
+t.test('a request in progress gets its response before the service stops', async (t) => {
   const service = await startProcess(t, { DATA_DIR });
   const api = apiOf(service);
   const { menu_id, item_id, name } = await firstItem(api);

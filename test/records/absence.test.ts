@@ -11,7 +11,7 @@ t.teardown(shiftClock(-10_000));
 const inTheMeantime = () => new Date(Date.now() + 5_000).toISOString();
 
 t.test(
-  'an absence that is over before the database gets to it changes nothing and is not told of',
+  'an absence that is over before the database gets to it changes nothing and is not reported',
   async (t) => {
     const { api, database } = await startTestService(t);
     const events = await followEvents(database);

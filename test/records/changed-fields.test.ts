@@ -90,7 +90,7 @@ const beforeUpdate = sql`case when new.is_available then ${stored} else ${seen} 
 const runs = { numRuns: 300 };
 
 t.test(
-  'what events say of before is what the two resources differ in, to the last digit and zero',
+  'the old values in an event are those in which the resources differ, to the last digit and zero',
   async (t) => {
     await fc.assert(
       fc.asyncProperty(someChange, async (rows) => {
@@ -102,7 +102,7 @@ t.test(
   },
 );
 
-t.test('a switch says of before what an update would', async (t) => {
+t.test('a switch reports the same old values as an update', async (t) => {
   const switched = fc
     .tuple(
       item,

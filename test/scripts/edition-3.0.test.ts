@@ -42,7 +42,7 @@ t.test('the validator finds what only one of the editions may say', async (t) =>
   );
 });
 
-t.test('the editions have the same operations, parameters and answers', async (t) => {
+t.test('the editions have the same operations, parameters and responses', async (t) => {
   t.equal(edition.openapi, '3.0.3');
   t.equal(edition.info.version, contract.info.version);
   const shape = (document: typeof contract) =>
@@ -77,7 +77,7 @@ t.test('every reference of the edition leads somewhere, and no component is left
   );
 });
 
-t.test('no link has a request body, which generators take for a fault unless it is a string', async (t) => {
+t.test('no link has a request body, which generators reject unless it is a string', async (t) => {
   for (const { components } of [contract, edition]) {
     const links = Object.values<object>(components.links);
     t.ok(links.some((link) => 'x-request-body' in link));

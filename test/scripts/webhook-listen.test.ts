@@ -7,7 +7,7 @@ import { demoItems } from '../support/items.ts';
 import { freePort, root, runToEnd } from '../support/process.ts';
 import { startTestService } from '../support/service.ts';
 
-t.test('a delivery is verified and printed for people, a repeat is told', async (t) => {
+t.test('a delivery is verified and printed for people, and a repeat is reported', async (t) => {
   const { api } = await startTestService(t, { worker: {} });
   const port = await freePort();
   const made = await api.post('/webhooks', { url: `http://127.0.0.1:${port}/` });
@@ -49,7 +49,7 @@ t.test('with --status it plays a receiver that fails', async (t) => {
   t.match(failing, { state: 'pending', last_attempt: { status: 503 } });
 });
 
-t.test('what is signed with another secret, or not at all, is shown and answered 401', async (t) => {
+t.test('a request signed with another secret, or not at all, is shown and gets 401', async (t) => {
   const { api } = await startTestService(t);
   const port = await freePort();
   const { webhook_id } = (await api.post('/webhooks', { url: `http://127.0.0.1:${port}/` })).body.data;
@@ -72,7 +72,7 @@ t.test('what is signed with another secret, or not at all, is shown and answered
   await listener.printed('REFUSED  Message timestamp too old');
 });
 
-t.test('--help tells how, and a command line that cannot be is refused in one line', async (t) => {
+t.test('--help says how to use it, and an invalid command line is refused in one line', async (t) => {
   const run = (...args: string[]) =>
     runToEnd(t, {}, [process.execPath, 'scripts/webhook-listen.ts', ...args]);
   t.match(await run('--help'), { ended: 0, stdout: /usage: npm run webhook-listen.*--secret/s, stderr: '' });

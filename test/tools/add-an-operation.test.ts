@@ -29,7 +29,7 @@ const files = blocks.filter(({ kind, file }) => file && kind !== 'diff');
 const changes = blocks.filter(({ kind }) => kind === 'diff');
 const sessions = blocks.filter(({ kind }) => kind === 'console');
 
-t.test('CONTRIBUTING.md tells truly what an operation takes', async (t) => {
+t.test('what CONTRIBUTING.md says about adding an operation is true', async (t) => {
   const lines = files.flatMap((file) => file.lines).length;
   const listed = changes.flatMap((change) => change.lines.filter((line) => line.startsWith('+'))).length;
   const commands = sessions.flatMap((session) => session.lines.filter(isCommand)).length;

@@ -21,7 +21,7 @@ function run(times: number) {
   return [...known, { operation: 'danceItem', connections: 16, api, ratio: 1 }];
 }
 
-t.test('a run that has become slower beside its SQL than the recorded one is told so', async (t) => {
+t.test('a run that is slower than the recorded one, compared with its SQL, is marked', async (t) => {
   const verdicts = (times: number) =>
     comparedWithRecord(run(times)).flatMap(({ rows }) => rows.map((row) => row.at(-1)));
   t.ok(verdicts(1).length > 0, 'something is recorded');

@@ -32,14 +32,14 @@ for (const { plant, fault, rule } of bugs)
     t.match(stdout, /^ {4}call \d+.*: [A-Z]+ \//m, 'with the history of the record');
   });
 
-t.test('what is not buggy passes, and a table tells so', async (t) => {
+t.test('code without a planted bug passes, and a table says so', async (t) => {
   const { stdout, ended } = await chaos('--only', 'database-resets', '--minutes', '0.05', '--seed', '1');
   t.equal(ended, 0, stdout.slice(0, 4_000));
   t.match(stdout, /^SEED=1 /);
   t.match(stdout, /^\| database-resets: .* \| 1 \| \d+ \| \d+ \| \d+ \| 0 \| 0 \| 0 \|/m);
 });
 
-t.test('it tells its options, and names in one line what it does not know', async (t) => {
+t.test('it lists its options, and names unknown ones in one line', async (t) => {
   t.match((await chaos('--help')).stdout, /^usage: make chaos .*promote-replica/s);
   for (const [option, value] of [
     ['--only', 'rain'],

@@ -67,7 +67,7 @@ t.test('every operation has a sample in each language', async (t) => {
   }
 });
 
-t.test('each sample is a whole program to its language', async (t) => {
+t.test('each sample is a complete program in its language', async (t) => {
   const files = async (label: string) => {
     const language = languages.find((one) => one.label === label) as Language;
     return Promise.all(ids.map((id) => write(language, id)));

@@ -53,7 +53,7 @@ t.test('whoever deprecates an operation must say since when, until when, and whe
   for (const [file, id, fault] of faults) await edit(`openapi/paths/${file}`, named(id) + fault, named(id));
 });
 
-t.test('each answer of a deprecated operation tells of it, and the contract declares that', async (t) => {
+t.test('each response of a deprecated operation says so, and the contract declares that', async (t) => {
   t.equal((await node('scripts/generate.ts')).ended, 0);
   const support: typeof import('../support/service.ts') = await import(join(copy, 'test/support/service.ts'));
   // The copy's clients hold every answer against the copy's contract, where these headers are required.
@@ -100,7 +100,7 @@ type Published = Record<
   Record<string, { deprecated?: boolean; responses: Record<string, { headers: object }> }>
 >;
 
-t.test('a release wants the version and the entry in the changelog that its changes ask for', async (t) => {
+t.test('a release requires the version and the changelog entry that its changes call for', async (t) => {
   // What the copy says today is its first release.
   await edit(items, notice, '');
   await rm(join(copy, 'openapi/released.json'));

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import type { Test } from 'tap';
+import { eventually } from '../support/eventually.ts';
 import { authorization, authorize, execute, goTo } from '../support/reference-page.ts';
 import type { TestService } from '../support/service.ts';
 
@@ -18,12 +19,11 @@ export async function authorizes(
   await page.goto(`${new URL(page.url()).origin}/docs#description/introduction`);
   const form = authorization(page);
   await authorize(page, { ...api.credentials, client_secret: 'wrong' });
-  // Scalar writes it into the client's dialog as well, which is closed.
-  const refusal = page.getByText('The client is unknown or disabled').filter({ visible: true }).first();
-  await refusal.waitFor();
+  // It slides in, and goes after a few seconds.
+  await eventually('the refusal is seen without scrolling', () =>
+    page.evaluate<boolean>(isInView('The client is unknown or disabled')),
+  );
   await look('refused');
-  const { y = 0, height = 0 } = (await refusal.boundingBox()) ?? {};
-  t.ok(y + height < (page.viewportSize()?.height ?? 0), 'the refusal is seen without scrolling');
   await authorize(page, api.credentials);
   await form.token.waitFor();
   t.equal(await page.getByText(client_id).count(), 0, 'the token stands in the place of the credentials');
@@ -39,6 +39,16 @@ export async function authorizes(
   t.strictSame(listed.body, (await api.get('/menus')).body, 'the menus of the demo account');
   t.equal(new URL(listed.url).search, '', 'without the examples of the parameters');
 }
+
+/** An expression for the page: whether an element with this text is on the screen. */
+const isInView = (text: string): string => `(() => {
+  const any = XPathResult.ORDERED_NODE_SNAPSHOT_TYPE;
+  const found = document.evaluate('//*[text()[contains(., "${text}")]]', document.body, null, any);
+  return Array.from({ length: found.snapshotLength }, (_, place) => found.snapshotItem(place)).some((element) => {
+    const { top, bottom } = element.getBoundingClientRect();
+    return element.checkVisibility() && top >= 0 && bottom <= innerHeight;
+  });
+})()`;
 
 /** All that went wrong but the refusal, which Scalar may write to the console as well. */
 export const otherThanRefusal = (faults: string[]): string[] =>

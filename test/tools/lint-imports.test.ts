@@ -29,7 +29,7 @@ function violationsIn(directory: string): string[] {
   return summary.violations.map(({ from, to, rule }) => `${rule.name}: ${from} -> ${to}`);
 }
 
-t.test('the imports of src go one way down, and what breaks the rule is found', async (t) => {
+t.test('imports in src only go downward, and a violation of that is found', async (t) => {
   const copy = await copyOfProject(t);
   t.strictSame(violationsIn(copy), [], 'as it is');
 

@@ -31,7 +31,7 @@ import { checkOutPreviousRelease, whyMissing } from './previous-release.ts';
 
 t.setTimeout(240_000);
 
-t.test('a directory without the previous release is told of in one line that names the fix', async (t) => {
+t.test('a directory without the previous release is reported in one line that names the fix', async (t) => {
   const clone = mkdtempSync(join(tmpdir(), 'no-history-'));
   t.teardown(() => rmSync(clone, { recursive: true, force: true }));
   t.equal(spawnSync('git', ['init', '--quiet', clone]).status, 0);

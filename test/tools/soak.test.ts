@@ -34,7 +34,7 @@ const complaints = (moments: Moment[]) =>
     .filter(({ isGood }) => !isGood)
     .map(({ line }) => line.split(' ', 1)[0]);
 
-t.test('what grows after the retention was reached is found, through noise and outliers', async (t) => {
+t.test('growth after the retention period is reached is found, through noise and outliers', async (t) => {
   t.same(complaints(run(() => ({}))), []);
   t.same(complaints(run((day) => ({ rss_mb: 250 + 2 * day }))), ['rss_mb'], '2 MiB a day');
   t.same(complaints(run((day) => ({ descriptors: 60 + day }))), ['descriptors']);
@@ -73,7 +73,7 @@ t.test(
   },
 );
 
-t.test('it tells its options, and names in one line what it does not know', async (t) => {
+t.test('it lists its options, and names unknown ones in one line', async (t) => {
   const program = [process.execPath, 'test/chaos/soak/main.ts'];
   t.match((await runToEnd(t, {}, [...program, '--help'])).stdout, /^usage: make chaos SOAK=1/);
   const { stderr, ended } = await runToEnd(t, {}, [...program, '--minutes', 'two']);

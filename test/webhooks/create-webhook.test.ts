@@ -3,7 +3,7 @@ import type { ApiResponse } from '../support/api.ts';
 import { startTestService } from '../support/service.ts';
 import { storedText } from '../support/stored-text.ts';
 
-t.test('an endpoint is made with its defaults, its address, its ETag and its secret', async (t) => {
+t.test('an endpoint is created with its defaults, its address, its ETag and its secret', async (t) => {
   const { api } = await startTestService(t);
   const made = await api.post('/webhooks', { url: 'https://hooks.example.com/menus' });
   t.match(made, { status: 201, headers: { etag: /^"1-[0-9a-f]+"$/ } });
@@ -43,7 +43,7 @@ t.test('the secret is shown once, and nothing of it is stored in clear', async (
   }
 });
 
-t.test('a tenant whose name servers are silent holds no connection that others need', async (t) => {
+t.test('a client whose name servers are silent holds no connection that others need', async (t) => {
   const silent = new Promise<never>(() => {});
   const { api, client } = await startTestService(t, { lookup: () => silent, pool: { max: 16 } });
   const other = await client({ account: 'Other' });
@@ -63,7 +63,7 @@ t.test('a tenant whose name servers are silent holds no connection that others n
   t.same([...new Set(all.map(({ status }) => status))], [201]);
 });
 
-t.test('an address that is private, in whatever spelling, is refused', async (t) => {
+t.test('a private address, however it is written, is refused', async (t) => {
   const { api } = await startTestService(t, { allowedNetworks: [] });
   const hosts = [
     '127.0.0.1',
@@ -120,7 +120,7 @@ t.test(
   },
 );
 
-t.test('filters name what the client can see, and every fault is told at once', async (t) => {
+t.test('filters name what the client can see, and all errors are reported at once', async (t) => {
   const { api, client } = await startTestService(t);
   const [location, other] = (await api.get('/locations')).body.data;
   const [menu] = (await api.get(`/menus?location_id=${location.location_id}`)).body.data;
@@ -171,7 +171,7 @@ t.test('event types and fields that do not exist are refused by name', async (t)
   );
 });
 
-t.test('an account has no more endpoints than it may, even when they are registered at once', async (t) => {
+t.test('an account cannot exceed its limit of endpoints, even if they are registered at once', async (t) => {
   const { api, client } = await startTestService(t, { webhooksPerAccount: 5 });
   const other = await client();
   const register = (by = api) => by.post('/webhooks', { url: 'https://hooks.example.com/' });

@@ -3,7 +3,7 @@ import { demoItems } from '../support/items.ts';
 import { startReceiver, subscribe } from '../support/receiver.ts';
 import { startTestService } from '../support/service.ts';
 
-t.test('nothing more is sent to an endpoint that is gone, not even what waits', async (t) => {
+t.test('nothing more is sent to a deleted endpoint, not even what waits', async (t) => {
   const { api } = await startTestService(t, { worker: {} });
   const gone = await startReceiver(t);
   const kept = await startReceiver(t);

@@ -5,7 +5,7 @@ import { demoItems } from '../support/items.ts';
 import { startReceiver, subscribe } from '../support/receiver.ts';
 import { startTestService } from '../support/service.ts';
 
-t.test('every attempt is shown: when, how long, what was answered or what went wrong', async (t) => {
+t.test('every attempt is shown: when, how long, and the response or what went wrong', async (t) => {
   const { api } = await startTestService(t, { worker: { retryDelay: () => 20 } });
   const receiver = await startReceiver(t, (_delivery, nth) => {
     if (nth === 1) return { status: 503, body: 'busy' };

@@ -5,7 +5,7 @@ import { demoItems } from '../support/items.ts';
 import { startReceiver, subscribe } from '../support/receiver.ts';
 import { startTestService } from '../support/service.ts';
 
-t.test('a replay tells what is queued, and what of it is still to be delivered', async (t) => {
+t.test('a replay reports what is queued, and what of it is still to be delivered', async (t) => {
   const { api } = await startTestService(t, { worker: {} });
   const receiver = await startReceiver(t);
   const { webhook_id } = await subscribe(t, api, receiver);

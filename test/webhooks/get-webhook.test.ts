@@ -1,7 +1,7 @@
 import t from 'tap';
 import { startTestService } from '../support/service.ts';
 
-t.test('an endpoint that has not changed costs a 304, one that has is answered whole', async (t) => {
+t.test('an endpoint that has not changed costs a 304, one that has is returned whole', async (t) => {
   const { api } = await startTestService(t);
   const made = await api.post('/webhooks', { url: 'https://hooks.example.com/' });
   const path = `/webhooks/${made.body.data.webhook_id}`;

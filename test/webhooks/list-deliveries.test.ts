@@ -147,7 +147,7 @@ t.test('pages go back in time and do not shift while deliveries are added', asyn
     });
 });
 
-t.test('a filter that cannot be is refused by name', async (t) => {
+t.test('an invalid filter is refused by name', async (t) => {
   const { api } = await startTestService(t);
   const { webhook_id } = (await api.post('/webhooks', { url: 'https://hooks.example.com/' })).body.data;
   for (const [query, field] of [

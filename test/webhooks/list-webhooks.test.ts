@@ -40,7 +40,7 @@ t.test('a client lists the endpoints whose grant lies within its own', async (t)
   t.same(await listedBy(stranger), []);
 });
 
-t.test('a cursor that no answer gave, and a limit beyond the most, are refused', async (t) => {
+t.test('a cursor that no response contained, and a limit above the maximum, are refused', async (t) => {
   const { api } = await startTestService(t);
   t.match(await api.get('/webhooks?cursor=nonsense'), {
     status: 422,

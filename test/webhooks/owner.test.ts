@@ -18,7 +18,7 @@ t.test('an endpoint names the client that registered it, and needs one that may 
   });
 });
 
-t.test('endpoints of a disabled client stop at once, tell why, and go on when it is enabled', async (t) => {
+t.test('endpoints of a disabled client stop at once, say why, and continue when it is enabled', async (t) => {
   const { api, client, database } = await startTestService(t, { worker: {} });
   const receiver = await startReceiver(t);
   const till = await client();
@@ -99,7 +99,7 @@ t.test('a narrowed grant narrows what is queued and what is sent', async (t) => 
   t.same([failing_since, consecutive_failures], [null, 0], 'which is no failure of the endpoint');
 });
 
-t.test('an endpoint from before clients were noted goes on', async (t) => {
+t.test('an endpoint from before clients were recorded still works', async (t) => {
   const { api, database } = await startTestService(t, { worker: {} });
   const receiver = await startReceiver(t);
   await api.post('/webhooks', { url: receiver.url });

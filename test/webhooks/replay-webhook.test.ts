@@ -75,7 +75,7 @@ t.test('events after an event are sent, through the filters as they are now', as
   );
 });
 
-t.test('an endpoint made later can have what happened before it', async (t) => {
+t.test('an endpoint created later can get what happened before it', async (t) => {
   const { api, database } = await startTestService(t, { worker: {} });
   const [item] = await demoItems(api);
   for (let n = 0; n < 3; n += 1) await api.post(`${item.path}/toggle`);
@@ -122,7 +122,7 @@ t.test('what an endpoint holds is not queued twice, and a receiver ends with the
   );
 });
 
-t.test('one replay of an endpoint is queued at a time; a crash repeats and skips nothing', async (t) => {
+t.test('only one replay of an endpoint is queued at a time; a crash repeats and skips nothing', async (t) => {
   const { api, database } = await startTestService(t);
   const { webhook_id } = (
     await api.post('/webhooks', { url: 'https://hooks.example.com/', event_types: ['item.*'] })
@@ -164,7 +164,7 @@ t.test('one replay of an endpoint is queued at a time; a crash repeats and skips
   t.match(await api.post(`/webhooks/${webhook_id}/replay`, { since }), { status: 202 });
 });
 
-t.test('a beginning that cannot be is refused by name', async (t) => {
+t.test('an invalid beginning is refused by name', async (t) => {
   const { api, client, database } = await startTestService(t);
   const [item] = await demoItems(api);
   const url = 'https://hooks.example.com/';

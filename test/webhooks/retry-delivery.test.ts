@@ -12,7 +12,7 @@ type Delivery = components['schemas']['Delivery'];
 const never = () => 3_600_000;
 const givenUp = () => null;
 
-t.test('one that failed for good is sent once more, the same bytes under the same id', async (t) => {
+t.test('a delivery that failed for good is sent again, the same bytes under the same id', async (t) => {
   const { api } = await startTestService(t, { worker: { retryDelay: givenUp } });
   const receiver = await startReceiver(t, (_delivery, nth) => (nth === 1 ? 500 : 204));
   const { webhook_id } = await subscribe(t, api, receiver);
@@ -113,7 +113,7 @@ t.test(
   },
 );
 
-t.test('an attempt that is under way is left alone', async (t) => {
+t.test('an attempt in progress is left alone', async (t) => {
   const { api } = await startTestService(t, { worker: {} });
   const receiver = await startReceiver(t, () => hang);
   const { webhook_id } = await subscribe(t, api, receiver);

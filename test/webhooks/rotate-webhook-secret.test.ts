@@ -29,7 +29,7 @@ t.test('until the overlap ends both secrets sign, and either verifies', async (t
   t.notOk((await storedText(database)).includes(second.slice('whsec_'.length)));
 });
 
-t.test('when the overlap is over, the old secret signs no more; with none, at once', async (t) => {
+t.test('when the overlap is over, the old secret no longer signs; without one, at once', async (t) => {
   const { api, database } = await startTestService(t, { worker: {} });
   const receiver = await startReceiver(t);
   const { webhook_id, secret: first } = await subscribe(t, api, receiver);
@@ -73,7 +73,7 @@ t.test('five secrets are valid at most; the oldest goes first', async (t) => {
   t.equal(stored.filter(({ expires_at }) => expires_at === null).length, 1);
 });
 
-t.test('two rotations at once take turns: one secret is the current one', async (t) => {
+t.test('two concurrent rotations take turns: one secret is the current one', async (t) => {
   const { api, database } = await startTestService(t);
   const { webhook_id } = (await api.post('/webhooks', { url: 'https://hooks.example.com/' })).body.data;
   const responses = await Promise.all(
@@ -84,7 +84,7 @@ t.test('two rotations at once take turns: one secret is the current one', async 
   t.equal(stored.filter(({ expires_at }) => expires_at === null).length, 1);
 });
 
-t.test('a repeat with the same Idempotency-Key answers the same secret and makes none', async (t) => {
+t.test('a repeat with the same Idempotency-Key returns the same secret and creates none', async (t) => {
   const { api } = await startTestService(t);
   const { webhook_id } = (await api.post('/webhooks', { url: 'https://hooks.example.com/' })).body.data;
   const rotate = () =>

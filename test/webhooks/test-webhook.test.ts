@@ -7,7 +7,7 @@ import { cloneDatabase, startTestService } from '../support/service.ts';
 
 const eventTypes = document.components.schemas.EventType.enum;
 
-t.test('every type can be tested: signed, marked, and of no record that exists', async (t) => {
+t.test('every type can be tested: signed, marked, and about no record that exists', async (t) => {
   const { api } = await startTestService(t);
   const receiver = await startReceiver(t, () => ({ status: 202, body: 'thank you' }));
   const { webhook_id, secret } = await subscribe(t, api, receiver, { event_types: ['menu.created'] });
@@ -42,7 +42,7 @@ t.test('every type can be tested: signed, marked, and of no record that exists',
   t.same((await api.get(`/webhooks/${webhook_id}/deliveries`)).body.data, []);
 });
 
-t.test('what the receiver did is answered in words, and disables nothing', async (t) => {
+t.test('what the receiver did is reported in words, and disables nothing', async (t) => {
   const { api } = await startTestService(t);
   const receiver = await startReceiver(t);
   const { webhook_id } = await subscribe(t, api, receiver, { enabled: false });
@@ -79,7 +79,7 @@ t.test('the guard stands before a test too', async (t) => {
   t.same(receiver.deliveries, []);
 });
 
-t.test('a keyed test outlasts what the server permits a transaction to be idle', async (t) => {
+t.test('a keyed test may take longer than the server lets a transaction be idle', async (t) => {
   const idleMs = 200;
   const limits = { idle_in_transaction_session_timeout: idleMs };
   const { api } = await startTestService(t, { connection: { ...(await cloneDatabase(t)), ...limits } });

@@ -66,7 +66,7 @@ t.test('the new address goes through the guard, and the new filters must lie wit
   t.match((await api.get(path)).body.data, { url: 'https://hooks.example.com/', version: 1 });
 });
 
-t.test('a paused endpoint collects, and gets what it missed in order when it goes on', async (t) => {
+t.test('a paused endpoint collects events, and gets what it missed in order when it resumes', async (t) => {
   const { api, database } = await startTestService(t, { worker: {} });
   const receiver = await startReceiver(t);
   const { webhook_id } = await subscribe(t, api, receiver, { enabled: false });

@@ -1,11 +1,11 @@
 import type { Lsn } from './lsn.ts';
 
-/** How long the primary's positions are remembered; what is further behind is behind by at least that. */
+/** How long the primary's positions are remembered; a replica further behind is behind by at least that. */
 const rememberedMs = 120_000;
 
 /**
- * Measures how far a replica is behind in time, by one clock alone: that of this process, which notes the positions
- * of the primary. PostgreSQL's own measure, the time of the last replayed commit, grows while nobody writes.
+ * Measures how far a replica is behind in time, by a single clock: that of this process, which records the positions of
+ * the primary. PostgreSQL's own measure, the time of the last replayed commit, grows while nobody writes.
  */
 export class Lag {
   #seen: { position: Lsn; at: number }[] = [];

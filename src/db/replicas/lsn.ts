@@ -11,8 +11,8 @@ export function readLsn(text: string): Lsn {
 }
 
 /**
- * Where the last record before an insert position ends, which is how far a replica can come: the primary names the
- * place of the next record, which at the start of a page is behind the page's header.
+ * Where the last record before an insert position ends, which is as far as a replica can get: the primary names the
+ * place of the next record, which at the start of a page comes after the page's header.
  * Source: PostgreSQL's xlog.c, XLogBytePosToRecPtr and XLogBytePosToEndRecPtr; pages of 8 kB, segments of 16 MB.
  */
 export function endOfRecords(insert: Lsn): Lsn {

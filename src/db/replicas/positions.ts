@@ -4,15 +4,15 @@ import { openRedis, reconnectMs } from '../redis.ts';
 import { type Lsn, laterOf } from './lsn.ts';
 
 /*
- * How far each account has written and read. Its processes share this in Redis. While Redis is unavailable nobody
- * knows, so nobody reads from a replica. When it is back, a process waits until the others must have noticed as well;
+ * How far each account has written and read. The processes share this in Redis. While Redis is unavailable no process
+ * knows, so none reads from a replica. When it is back, a process waits until the others must have noticed as well;
  * then all accounts are assumed to have seen everything that the primary has, which includes what was not shared
  * meanwhile.
  */
 
 export interface PositionsOptions {
   redisUrl: string;
-  /** How far behind a replica may be, in ms, to be read from: positions older than that need no mark. */
+  /** How far behind a replica may be, in ms, to be read from: positions older than that need not be stored. */
   maxLagMs: number;
   log: FastifyBaseLogger;
   /** Where the primary is. */
@@ -44,7 +44,7 @@ export class Positions {
 
   /**
    * How far the account has written or read.
-   * @returns null when it has not lately, so that any replica will do; undefined when it cannot be told.
+   * @returns null if it has not done so lately, so that any replica will do; undefined if that is unknown.
    */
   async of(accountId: number): Promise<Lsn | null | undefined> {
     if (!this.#isKnown) return undefined;
@@ -57,7 +57,7 @@ export class Positions {
     }
   }
 
-  /** Notes that these accounts have written or read so far. Does nothing while Redis is away. */
+  /** Records that these accounts have written or read this far. Does nothing while Redis is unavailable. */
   async raise(accountIds: readonly number[], position: Lsn): Promise<void> {
     if (accountIds.length === 0) return;
     await this.#raise(accountIds.map(keyOf), position).catch((error) => this.#lose(error));
@@ -77,7 +77,7 @@ export class Positions {
       this.#options.log.error({ err: error }, 'Redis is unavailable: everything is read from the primary');
     this.#isKnown = false;
     this.#hasMissed = true;
-    // A command that came too late, on a connection that goes on.
+    // The command was too late, but the connection still works.
     if (this.#redis.status === 'ready') this.#retry();
   }
 

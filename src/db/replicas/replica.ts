@@ -15,10 +15,10 @@ export class Replica {
   readonly database: Database;
   /** Why it is not read from; undefined when it is. */
   leftOut: string | undefined = 'it was not asked yet';
-  /** Up to where it has replayed the log, at least. */
+  /** The position up to which it has replayed the log, at least. */
   replayed: Lsn | undefined;
   behindMs = 0;
-  /** Where it is now, noted. @throws when it is no replica, or out of reach */
+  /** Reads and records where it is now. @throws when it is not a replica, or cannot be reached */
   readonly look: () => Promise<Standing>;
 
   constructor(url: string, pool: { max: number }) {

@@ -5,17 +5,16 @@
  * own pace; the watch of this process, which asks all servers for their positions five times a second.
  *
  * Guarantee: no call of an account is served from an older state than an earlier call of that account has seen or
- * produced, in any process. Before its response, each call notes the position of the server that served it, and a
- * replica is read only if it has reached the position noted for the account. The position belongs to the account, not
- * the client, since clients tell each other what they have read, and webhooks tell what was written: the worker notes
- * the position of what it delivers.
+ * produced, in any process. Before its response, each call records the position of the server that served it, and a
+ * replica is read only if it has reached the position recorded for the account. The position belongs to the account,
+ * not the client, since clients tell each other what they have read, and webhooks report what was written: the worker
+ * records the position of what it delivers.
  *
  * Cost: one query to the server after the call, shared by all calls that end at the same time, and a round trip to
  * Redis before and after.
  *
- * Failures: a replica that is gone, silent, promoted or too far behind is no longer used within a second, thanks to
- * the watch, or as soon as a call fails on it, which the primary then serves. Without Redis the primary serves
- * everything.
+ * Failures: a replica that is gone, silent, promoted or too far behind is no longer used within a second, thanks to the
+ * watch, or as soon as a call fails on it, which the primary then serves. Without Redis the primary serves everything.
  */
 import type { FastifyBaseLogger } from 'fastify';
 import type { Database } from '../database.ts';
@@ -65,14 +64,14 @@ export class Replicas {
     });
   }
 
-  /** Begins to watch the replicas; until then all is read from the primary. */
+  /** Begins to watch the replicas; until then everything is read from the primary. */
   start(log: FastifyBaseLogger): void {
     this.#log = log;
     this.#positions = new Positions({ ...this.#options, log, primaryPosition: this.#lookAtPrimary });
     void this.#watch();
   }
 
-  /** Serves a call that only reads, from a replica where one will do. */
+  /** Serves a call that only reads, from a replica if one is up to date enough. */
   async read<T>(accountId: number, perform: (database: Database) => Promise<T>): Promise<T> {
     const noted = await this.#positions?.of(accountId);
     const replica = noted === undefined ? undefined : this.#choose(noted);
@@ -89,14 +88,14 @@ export class Replicas {
     return outcome();
   }
 
-  /** Notes that these accounts have seen what the primary has now. */
+  /** Records that these accounts have seen what the primary has now. */
   async note(accountIds: readonly number[]): Promise<void> {
-    // Where the primary is gone, so is whatever could be newer than the replicas.
+    // If the primary is gone, so is anything newer than the replicas.
     const position = await this.#lookAtPrimary().catch(() => undefined);
     if (position) await this.#positions?.raise(accountIds, position);
   }
 
-  /** Of each replica, whether it is read from, how far it is behind, and how many calls it has served. */
+  /** For each replica: whether it is read from, how far it is behind, and how many calls it has served. */
   get use(): { name: string; isRead: boolean; behindMs: number; served: number }[] {
     return this.#replicas.map((replica) => ({
       name: replica.name,
@@ -174,7 +173,7 @@ export class Replicas {
   }
 }
 
-/** Waits for the outcome, which may be an error that tells of what was seen; only an absence of the database does not. */
+/** Waits for the outcome. Even an error may reveal what was seen, unless it says that the database is unavailable. */
 async function settled<T>(outcome: Promise<T>): Promise<() => T> {
   try {
     const value = await outcome;

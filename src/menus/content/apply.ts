@@ -24,7 +24,7 @@ import {
 } from './write-rows.ts';
 
 /**
- * Carries out a plan: each kind of change is one statement with its events, or several where the rows are many.
+ * Carries out a plan: each kind of change is one statement with its events, or several if there are many rows.
  * @param transaction has locked every record of the menu, and the modifier groups that the plan names.
  * @param planner returns the rows that refer to new records, once those have ids.
  */
@@ -96,7 +96,7 @@ const updateItems = updating('menus.importMenu.updateItems', itemRows, itemEvent
     ...searchable('item'),
   }),
 });
-// In a statement of its own, since the event of an item that reaches every limit has no room for its former uses too.
+// A separate statement, since the event of an item that reaches every limit has no room for its former uses as well.
 const setUses = updating(
   'menus.importMenu.setUses',
   { ...itemRows, columns: { modifier_groups: 'json' } },
@@ -115,7 +115,7 @@ const deleteCategories = removal('menus.importMenu.deleteCategories', categoryRo
 const updateCategories = updating('menus.importMenu.updateCategories', categoryRows, 'category.updated');
 const updateMenu = updating('menus.importMenu.updateMenu', menuRows, menuEventTypes());
 
-// By one at least for each new record, since records/create.ts concludes from it how many there can be.
+// By at least one for each new record, since records/create-in-menu.ts infers from it how many there can be.
 type Raise = Target & { changes: number };
 const raiseContentVersion = statement('menus.importMenu.raiseContentVersion', (p: Param<Raise>) =>
   build
@@ -128,7 +128,7 @@ const raiseContentVersion = statement('menus.importMenu.raiseContentVersion', (p
     .where('account_id', '=', p('account_id', 'bigint')),
 );
 
-/** The columns that follow from the texts; those of a stored row stay while its texts do. */
+/** The columns derived from the texts; those of a stored row stay unless its texts change. */
 function searchable(stored?: string): Record<string, RawBuilder<unknown>> {
   const made = searchColumns(sql.ref('wanted.name'), sql.ref('wanted.description'));
   if (!stored) return made;

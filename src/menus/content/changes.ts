@@ -6,7 +6,7 @@ export interface Change<Values> {
   new: Values;
 }
 
-/** What becomes of the records of one kind. */
+/** What happens to the records of one kind. */
 export interface Part<Row, Values, Stored> {
   created: Row[];
   updated: (Change<Values> & { row: Row })[];
@@ -35,7 +35,7 @@ export function sortOut<Row extends object, Values extends object>(
 export function changeOf<Values extends object>(old: object, next: object): Change<Values> | null {
   const before = old as Record<string, unknown>;
   const changed = Object.entries(next).filter(
-    // Most values are texts and numbers, and the same.
+    // Most values are texts and numbers, and equal.
     ([field, value]) => !Object.is(value, before[field]) && !isDeepStrictEqual(value, before[field]),
   );
   if (changed.length === 0) return null;

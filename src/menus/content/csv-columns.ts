@@ -3,7 +3,9 @@ import { parse } from 'csv-parse/sync';
 /** The kinds of rows in the CSV of a menu. */
 export type Kind = 'menu' | 'category' | 'item';
 
-/** A column: the kinds of rows in which it has a meaning, and how to read its cells; undefined: it is ignored. */
+/**
+ * A column: the kinds of rows in which it has a meaning, and how to read its cells; undefined: the column is ignored.
+ */
 interface ColumnRule {
   kinds: readonly Kind[];
   read: (cell: string, form: CsvForm) => unknown;
@@ -38,10 +40,10 @@ export type Column = keyof typeof columns;
 /** Columns that are written only when availability is asked for. */
 export const availabilityColumns: readonly Column[] = ['is_active', 'is_available', 'unavailable_until'];
 
-// What spreadsheets take for the beginning of a formula (OWASP, CSV Injection), after any apostrophes of ours.
+// What spreadsheets treat as the beginning of a formula (OWASP, CSV Injection), after any apostrophes of ours.
 const formula = /^'*[=+\-@\t\r\n＝＋－＠]/;
 
-/** Text as a spreadsheet takes it for text: with an apostrophe before what looks like a formula. */
+/** Text that a spreadsheet does not treat as a formula: with an apostrophe before it if it looks like one. */
 export function guarded(text: string): string {
   return formula.test(text) ? `'${text}` : text;
 }
@@ -51,7 +53,7 @@ export function unguarded(cell: string): string {
   return cell.startsWith("'") && formula.test(cell) ? cell.slice(1) : cell;
 }
 
-// A cell that cannot be read remains text, for the schema to refuse.
+// A cell that cannot be read stays text, which the schema refuses.
 function text(cell: string): string {
   return cell;
 }
@@ -68,7 +70,7 @@ function number(cell: string): number | string {
   return /^\s*-?\d+(\.\d+)?\s*$/.test(cell) ? Number(cell) : cell;
 }
 
-// With a point or a comma, and never with both: 1.234 has three decimal places, and 1.234,5 may be either.
+// With a point or a comma, never both: 1.234 has three decimal places, and 1.234,5 is ambiguous.
 function decimal(cell: string, { hasDecimalCommas }: CsvForm): number | string {
   const value = number(hasDecimalCommas && !cell.includes('.') ? cell.replace(',', '.') : cell);
   return typeof value === 'number' ? value : cell;
@@ -91,7 +93,7 @@ function labels(cell: string): string[] | string {
   if (cell.trim() === '') return [];
   if (!cell.includes('"')) return cell.split(';').map((label) => label.replaceAll(aroundLabel, ''));
   try {
-    // Labels hold no control characters, so the cell is one record whatever is in it.
+    // Labels have no control characters, so the cell is one record whatever it contains.
     return parse(cell, { delimiter: ';', record_delimiter: '\u0000', trim: true })[0] ?? [];
   } catch {
     return cell;

@@ -2,7 +2,7 @@ import type { ErrorList, FieldError } from '../../http/errors.ts';
 import type { MenuContent } from './document.ts';
 import { type CsvRow, cellName, readCsvRows } from './read-csv.ts';
 
-/** A document that was sent as CSV. With errors it may break its schema. */
+/** A document that was sent as CSV. If it has errors, it may violate its schema. */
 export interface CsvDocument {
   content: MenuContent;
   /** Errors of the file as CSV. */
@@ -11,7 +11,7 @@ export interface CsvDocument {
   inFile(errors: FieldError[]): FieldError[];
 }
 
-/** Puts the rows together: items into the categories that they name, in the order of the rows. */
+/** Assembles the rows: items go into the categories that they name, in the order of the rows. */
 export function readCsv(text: string): CsvDocument {
   const { rows, errors } = readCsvRows(text);
   const [menu, ...moreMenus] = rows.filter(({ record }) => record === 'menu');
@@ -49,7 +49,7 @@ function gather(rows: CsvRow[], errors: ErrorList): Gathered[] {
     const { external_id, category_id } = category.row?.category ?? {};
     for (const name of [external_id, category_id]) if (name !== undefined) byName.set(name, category);
   }
-  // Items of no category are looked at as well, in one without a row: of that itself nothing can be said.
+  // Items without a category are checked too, in a category without a row, which itself is not checked.
   const homeless: CsvRow[] = [];
   for (const item of rows) {
     if (item.record !== 'item') continue;

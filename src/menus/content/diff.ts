@@ -5,7 +5,7 @@ import { withDecimals } from './write-json.ts';
 
 type MenuDiff = components['schemas']['MenuDiff'];
 
-/** The plan as the API shows it, to be written as JSON. */
+/** The plan as the API shows it, ready to be written as JSON. */
 export function diffOf(menu_id: number, dry_run: boolean, plan: Plan): MenuDiff {
   const { currency, menu, categories, items, modifier_groups: groups, modifiers } = plan;
   return {

@@ -8,7 +8,7 @@ export type GroupContent = components['schemas']['ModifierGroupContent'];
 export type ModifierContent = components['schemas']['ModifierContent'];
 export type UseContent = components['schemas']['ModifierGroupUseContent'];
 
-/** The names by which a document speaks of other records. */
+/** The names by which a document refers to other records. */
 interface Names {
   group(id: number): { external_id: string } | { modifier_group_id: number };
   item(id: number): { external_id: string } | { item_id: number };
@@ -16,7 +16,7 @@ interface Names {
 
 /**
  * The document that describes the menu as it is now.
- * @param withAvailability also what is made unavailable and available during service.
+ * @param withAvailability also what staff switch during service.
  */
 export function contentOf(
   { menu, categories, items, groups }: StoredMenu,
@@ -96,7 +96,7 @@ function namesIn({ items, groups }: Pick<StoredMenu, 'items' | 'groups'>): Names
   };
 }
 
-// One name, not both: a document without ids of ours fits another menu too.
+// One name, not both: a document without our ids fits another menu too.
 function nameOf<Id extends object>(external_id: string | null, id: Id): Id | { external_id: string } {
   return external_id === null ? id : { external_id };
 }

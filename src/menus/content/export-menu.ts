@@ -13,7 +13,7 @@ import type { ExportQuestion } from './thread.ts';
 import { converse, smallSize } from './threads.ts';
 import { type Form, writeDocument } from './write-document.ts';
 
-/** The whole menu as one document, in the form that importMenu takes. */
+/** The whole menu as one document, in the form that importMenu accepts. */
 export async function exportMenu(call: Call<'exportMenu'>): Promise<Reply<'exportMenu'>> {
   const { database, params, query, caller, headers, mediaType } = call;
   const key = menuKey(params, caller);

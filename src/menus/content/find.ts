@@ -1,6 +1,6 @@
 import type { ErrorList } from '../../http/errors.ts';
 
-/** A record of the document and the stored record that it speaks of; undefined when it is new. */
+/** A record of the document and the stored record that it refers to; undefined when it is new. */
 export interface Match<Sent, Stored> {
   sent: Sent;
   /** The pointer to it in the body. */
@@ -8,18 +8,18 @@ export interface Match<Sent, Stored> {
   stored: Stored | undefined;
 }
 
-/** The objects of a list that may break its schema, with their places. */
+/** The objects of a list that may violate its schema, with their places. */
 export function records<Sent extends object>(list: Sent[] | undefined): [number, Sent][] {
   if (!Array.isArray(list)) return [];
   return [...list.entries()].filter(([, one]) => typeof one === 'object' && one !== null);
 }
 
-/** What is looked for. */
+/** The kind of record that is looked for. */
 interface Kind<Id extends string, Sent, Stored> {
   id: Id;
-  /** Among these; undefined: the document is looked at alone. */
+  /** The stored records to choose from; undefined: only the document is examined. */
   stored: readonly Stored[] | undefined;
-  /** What they are in, for the error of one that is not. */
+  /** What the records are in, for the error about one that is not in it. */
   place: string;
   neededWhenNew: (keyof Sent & string)[];
 }

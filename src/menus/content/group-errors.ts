@@ -8,8 +8,8 @@ import type { GroupMatch, GroupName, UseMatch } from './match-groups.ts';
 import { groupRow } from './plan-groups.ts';
 
 /**
- * What cannot be after the import: rules that could not be met, a group within itself, or too many within each other.
- * What stays as it is was found to be right when it was written, and is not looked at again.
+ * Errors in what the import would lead to: rules that could not be met, a group within itself, or too many nested
+ * levels. What does not change was checked when it was written, and is not checked again.
  * @param matches without errors
  */
 export function groupErrors(matches: Matches, stored: StoredMenu): ErrorList {
@@ -19,7 +19,7 @@ export function groupErrors(matches: Matches, stored: StoredMenu): ErrorList {
   return errors;
 }
 
-/** A group as it is to be. */
+/** A group as it will be. */
 interface Wanted {
   rules: Rules;
   /** The default quantity of each of its modifiers. */
@@ -110,7 +110,7 @@ function isKept({ group, min_selections, max_selections }: UseMatch, before: Use
 
 type Added = Nesting & { field: string };
 
-/** The nestings that the document adds, and all others that will then exist, each once. */
+/** The nestings that the document adds, and all others that will exist then, each once. */
 function nestings({ groups, groupName }: Matches, stored: StoredMenu): [Added[], Nesting[]] {
   const before = new NestingSet();
   for (const group of stored.groups)
@@ -140,11 +140,11 @@ function nestings({ groups, groupName }: Matches, stored: StoredMenu): [Added[],
   return [added, others];
 }
 
-/** Pairs of groups, by the names that they have already. */
+/** Pairs of groups, by the names that they already have. */
 class NestingSet {
   readonly #inners = new Map<Nesting['outer'], Set<Nesting['inner']>>();
 
-  /** @returns the nesting, unless it was there */
+  /** @returns the nesting, unless it was already in the set */
   add(outside: GroupName, inside: GroupName): Nesting[] {
     const [outer, inner] = [keyOf(outside), keyOf(inside)];
     const inners = this.#inners.get(outer) ?? new Set();

@@ -24,9 +24,9 @@ import type { Edits, Outcome } from './planner.ts';
 import { openPlanner, type RemotePlanner } from './planners.ts';
 
 /**
- * Makes the menu equal to a document, in one transaction with its events. The difference is first calculated without
- * a lock, so that an invalid document, a dry run and an import that changes nothing delay nobody. Once everything is
- * locked it is calculated again, unless the menu has not changed meanwhile.
+ * Makes the menu equal to a document, in one transaction with its events. The changes are first computed without a
+ * lock, so that an invalid document, a dry run and an import that changes nothing delay nobody. Once everything is
+ * locked they are computed again, unless the menu has not changed meanwhile.
  */
 export async function importMenu(call: Call<'importMenu'>): Promise<Reply<'importMenu'>> {
   const { database, params, query, caller, headers, body, bodyType } = call;
@@ -116,19 +116,19 @@ async function apply(
   let latest: Found | undefined = foreseen;
   for (;;) {
     const done = await inTransaction(patient(database), async (transaction) => {
-      // Either keeps the currency as it is.
+      // Either locks the currency.
       const currency = await (groups ? takeTurn(transaction, place) : holdCurrency(transaction, key));
       const locked = await lockContent(transaction, key, groups);
       if (!locked) return undefined;
       if (!(await isCurrent(transaction, currency))) latest = await find(transaction);
       if (!latest) return undefined;
       const { stored, outcome } = latest;
-      // Something was put into the menu that is not locked: see lockPlaces.
+      // Something that is not locked was added to the menu: see lockPlaces.
       const { categories, items } = outcome.stored;
       if (categories !== locked.categories || items !== locked.items) return undefined;
       requireMatch(accepted, stored.etag);
       const edits = await editsOf(outcome, transaction, place);
-      // Groups have changed meanwhile, so that further ones must be locked.
+      // Groups have changed meanwhile, so more of them must be locked.
       const needed = edits.groups?.changed;
       const held = groups && new Set(groups.changed);
       if (needed && !(held && needed.every((one) => held.has(one)))) {

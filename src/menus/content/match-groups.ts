@@ -16,12 +16,12 @@ export type ItemName = Schemas['ItemReference'];
 
 export type GroupMatch = Match<GroupContent, StoredGroup> & {
   name: GroupName;
-  /** Undefined when the document says nothing of them. */
+  /** Undefined when the document does not mention them. */
   modifiers: ModifierMatch[] | undefined;
 };
 
 export type ModifierMatch = Match<ModifierContent, StoredModifier> & {
-  /** Undefined when the document says nothing of them, or of it. */
+  /** Undefined when the document does not mention them, or the group. */
   uses: UseMatch[] | undefined;
   item: ItemName | null | undefined;
 };
@@ -41,7 +41,7 @@ export interface ItemMention {
 
 type FoundItem = Match<ItemContent, StoredItem>;
 
-/** Whether the document says anything of modifier groups. It may break its schema. */
+/** Whether the document mentions modifier groups. It may violate its schema. */
 export function speaksOfGroups(content: MenuContent): boolean {
   if (content?.modifier_groups !== undefined) return true;
   return records(content?.categories).some(([, { items }]) =>
@@ -77,7 +77,7 @@ export function groupMatcher(content: MenuContent, stored: StoredMenu | undefine
   const nameByExternalId = new Map(names.map((name) => [name.external_id, name]));
   return { matchUses, matchGroups };
 
-  /** @returns undefined when nothing is said of uses */
+  /** @returns undefined when no uses are given */
   function matchUses(
     { modifier_groups }: { modifier_groups?: UseContent[] },
     place: string,
@@ -166,7 +166,7 @@ export function groupMatcher(content: MenuContent, stored: StoredMenu | undefine
         return name;
       }
       if (external_id !== undefined) report('', 'conflict', 'has both an external_id and an item_id');
-      // One that is gone may stay, as it does in the modifier.
+      // A reference to a deleted item may stay, as it does in the modifier.
       if (item_id !== own?.item_id && !ofMenu.has(item_id))
         mentions.push({ item_id, pointer: `${place}/item/item_id` });
       return itemName(item_id);

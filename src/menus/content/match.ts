@@ -26,7 +26,7 @@ export interface Matches {
   categories: CategoryMatch[];
   items: ItemMatch[];
   groups: GroupMatch[];
-  /** Items that modifiers are newly to stand for and that are not in the menu, to be looked up. */
+  /** Items outside the menu that modifiers are newly to stand for, to be looked up. */
   mentions: ItemMention[];
   /** By the id of a group that was read, or of any item. */
   groupName: (id: number) => GroupName;

@@ -12,6 +12,6 @@ export function newPriceErrors(
   currency: string | undefined,
 ): FieldError[] {
   if (currency === undefined || typeof price !== 'number' || price === stored?.price) return [];
-  // What no currency has the schema refuses.
+  // The schema refuses more decimal places than any currency has.
   return hasPlaces(price, 3) ? priceErrors(price, currency, `${pointer}/price`) : [];
 }

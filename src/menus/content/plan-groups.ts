@@ -59,7 +59,7 @@ export function useValues(
   }));
 }
 
-/** The group as it is to be. */
+/** The group as it will be. */
 export function groupRow(sent: GroupMatch['sent'], old: StoredGroup | undefined): GroupRow {
   const kept = old ?? { ...groupDefaults, modifier_group_id: null, name: '' };
   return {

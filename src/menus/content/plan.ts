@@ -122,7 +122,7 @@ function itemRow(
   };
 }
 
-// A document that does not speak of hours keeps them.
+// A document that does not mention hours keeps them.
 function hoursOf({ hours }: { hours?: HoursInput | null }, old: { hours: Hours | null } | undefined) {
   return hours === undefined ? (old?.hours ?? null) : completeHours(hours);
 }

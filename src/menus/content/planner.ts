@@ -17,19 +17,19 @@ export interface SentImport {
   bodyType: 'application/json' | 'text/csv';
 }
 
-/** The result of comparing a document with a menu: errors or edits, or neither without a menu. */
+/** The result of comparing a document with a menu: errors or edits; without a menu, errors or neither. */
 export interface Outcome {
-  /** Whether the document is wrong whatever the menu holds. */
+  /** Whether the document is wrong whatever the menu contains. */
   isWrong: boolean;
   errors?: FieldError[];
   edits?: Edits;
-  /** Items that are to be items of the location, or errors. */
+  /** Items that must belong to the location, or are errors. */
   mentions: ItemMention[];
-  /** How much was found in the menu. */
+  /** How many records were found in the menu. */
   stored: { categories: number; items: number };
 }
 
-/** A plan in the form that its statements and the response take: JSON text and ids. */
+/** A plan in the form that its statements and the response need: JSON text and ids. */
 export interface Edits {
   isEmpty: boolean;
   /** A MenuDiffResponse. */
@@ -37,7 +37,7 @@ export interface Edits {
   menu: string | undefined;
   categories: { created: string; updated: string; deleted: number[] };
   deletedItems: number[];
-  /** Absent when nothing is done to modifier groups and their uses. */
+  /** Absent when modifier groups and their uses do not change. */
   groups?: GroupEdits;
 }
 
@@ -52,14 +52,14 @@ export interface GroupEdits {
 /** The ids of new records of one kind, by their `external_id`. */
 export type NewIds = ReadonlyMap<string | null, number>;
 
-/** Rows as JSON, in slices that one statement after the other can write within the time limit of each. */
+/** Rows as JSON, in slices: one statement can write a slice within its time limit. */
 export type Slices = string[];
 
 /** The items of a plan, once all categories and groups have ids. */
 export interface ItemRows {
   created: Slices;
   updated: Slices;
-  /** Items that there are, with their uses of groups. */
+  /** Existing items, with their uses of groups. */
   uses: Slices;
 }
 
@@ -69,7 +69,9 @@ export interface ModifierRows {
   updated: Slices;
 }
 
-/** An import as far as it is computation; it reads a document once and plans it as often as the menu has changed. */
+/**
+ * The part of an import that is computation; it reads a document once and plans it as often as the menu has changed.
+ */
 export class Planner {
   readonly #sent: SentImport;
   readonly #document: SentDocument | ApiError;
@@ -80,17 +82,17 @@ export class Planner {
     this.#document = orRefusal(() => readDocument(sent.body, sent.bodyType));
   }
 
-  /** @throws 422 for a body that is no document at all. */
+  /** @throws 422 for a body that is not a document at all. */
   requireReadable(): void {
     if (this.#document instanceof ApiError) throw this.#document;
   }
 
-  /** Whether it says anything of modifier groups. */
+  /** Whether it mentions modifier groups. */
   speaksOfGroups(): boolean {
     return !(this.#document instanceof ApiError) && speaksOfGroups(this.#document.content);
   }
 
-  /** @param stored undefined when the caller may not see the menu; then only the document itself is looked at. */
+  /** @param stored undefined when the caller may not see the menu; then only the document itself is examined. */
   plan(stored: StoredText | undefined): Outcome {
     const document = this.#document;
     if (document instanceof ApiError)
@@ -145,7 +147,7 @@ export class Planner {
   }
 }
 
-// The largest document takes the database some seconds in all, and many times that beside other work.
+// The largest document takes the database some seconds in total, and many times that beside other work.
 const sliceCharacters = 1_000_000;
 
 function slicesOf(rows: object[]): Slices {
@@ -165,7 +167,7 @@ function slicesOf(rows: object[]): Slices {
 
 const usesField = 'modifier_groups';
 
-/** As they are stored, in the order of fields in which setItemModifierGroups writes them. */
+/** As they are stored, with the fields in the order in which setItemModifierGroups writes them. */
 function placedUses({ modifier_groups }: { modifier_groups: UseValues[] }, groups: NewIds) {
   return modifier_groups.map(({ modifier_group_id, external_id, min_selections, max_selections }) => ({
     modifier_group_id: modifier_group_id ?? groups.get(external_id),

@@ -10,17 +10,20 @@ import {
 import type { ImportQuestion } from './thread.ts';
 import { converse, smallSize } from './threads.ts';
 
-/** A Planner, wherever it is. */
+/** A Planner, in this thread or another. */
 export interface RemotePlanner {
   speaksOfGroups(): Promise<boolean>;
   plan(stored: StoredText | undefined): Promise<Outcome>;
   placeItems(categories: NewIds, groups: NewIds): Promise<ItemRows>;
   placeModifiers(items: NewIds, groups: NewIds): Promise<ModifierRows>;
-  /** To be called in the end. */
+  /** Must be called at the end. */
   close(): void;
 }
 
-/** Here for a small import, on a thread for a large one. @throws 422 for a small body that is no document at all. */
+/**
+ * In this thread for a small import, in another for a large one. @throws 422 for a small body that is not a document at
+ * all.
+ */
 export function openPlanner(sent: SentImport): RemotePlanner {
   let planner = sent.body.length <= smallSize ? plannerHere(sent) : plannerOnThread(sent);
   return {

@@ -2,7 +2,7 @@ import { CsvError, type Info, type Options, parse } from 'csv-parse/sync';
 import { ErrorList, type FieldError } from '../../http/errors.ts';
 import { type Column, type CsvForm, columns, type Kind, unguarded } from './csv-columns.ts';
 
-/** One row of a menu's CSV: the fields of its record by their names in the document. */
+/** One row of a menu's CSV: the fields of its record, by their names in the document. */
 export interface CsvRow {
   line: number;
   record: Kind;
@@ -12,12 +12,12 @@ export interface CsvRow {
 }
 
 /**
- * Reads the rows. A cell that cannot be read remains text, for the schema to refuse.
+ * Reads the rows. A cell that cannot be read stays text, which the schema refuses.
  * @returns the rows with their lines, counted from 1, and the errors of the file as CSV.
  */
 export function readCsvRows(text: string): { rows: CsvRow[]; errors: ErrorList } {
   const errors = new ErrorList();
-  // Names of columns hold no separator, so the first one in the file is the one it uses.
+  // Column names contain no separator, so the first one in the file is the one it uses.
   const delimiter = /[,;\t]/.exec(text)?.[0] ?? ',';
   const form: CsvForm = { hasDecimalCommas: delimiter === ';' };
   const [header, ...body] = split(text, delimiter, errors).filter(({ cells }) =>
@@ -87,14 +87,14 @@ const quoteError = 'is not valid CSV: a quote is misplaced or never closed';
 
 type Parsed = { info: Info & { bytes: number }; record: string[] };
 
-/** The rows up to the first malformed one, of which `onError` is told, or up to one more than are read. */
+/** The rows up to the first malformed one, which is reported to `onError`, or up to one more than are read. */
 function parsedRows(bytes: Buffer, options: Options, onError: (sound: Parsed[]) => void): Parsed[] {
   const rows: Parsed[] = [];
   try {
     parse(bytes, {
       ...options,
       to: mostRows + 1,
-      // Kept here, since the parser returns none when it fails.
+      // Collected here, since the parser returns none when it fails.
       on_record(row: unknown) {
         rows.push(row as Parsed);
         return null;
@@ -107,7 +107,7 @@ function parsedRows(bytes: Buffer, options: Options, onError: (sound: Parsed[]) 
   return rows;
 }
 
-// The parser counts a line break within a cell as it likes; offsets are exact.
+// The parser's count of lines is unreliable with line breaks in cells; offsets are exact.
 function numbered(bytes: Buffer, parsed: Parsed[]): Line[] {
   let line = 1;
   let start = 0;
@@ -154,7 +154,7 @@ function readRow(
     if (kinds.includes(record)) readCell(row, name, cell, form);
     else if (cell !== '') errors.add(fieldError(line, name, 'unknown', `is not used in a ${record} row`));
   }
-  // A time of return that is not written says "no plan" only beside a switch that is.
+  // An empty time of return means "no plan" only beside a switch that is not empty.
   if (row.fields['unavailable_until'] === null && row.fields['is_available'] === undefined) {
     delete row.fields['unavailable_until'];
   }

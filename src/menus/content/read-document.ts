@@ -9,19 +9,19 @@ import { type Matches, matchContent } from './match.ts';
 
 type MenuDocument = components['schemas']['MenuDocument'];
 
-/** A document as it was sent, looked at as far as that goes without the menu. */
+/** A document as it was sent, examined as far as possible without the menu. */
 export interface SentDocument {
   content: MenuContent;
-  /** Whether it is wrong whatever the menu holds. */
+  /** Whether it is wrong whatever the menu contains. */
   isWrong: boolean;
   /**
    * @param stored undefined when the caller may not see the menu.
-   * @returns with the errors of the document, in the terms of the body that was sent.
+   * @returns also the errors of the document, with places in the body that was sent.
    */
   match(stored: StoredMenu | undefined): Matches & { listed: FieldError[] };
 }
 
-/** Reads a body of either media type. @throws 422 when it is none. */
+/** Reads a body of either media type. @throws 422 when it is not a document. */
 export function readDocument(body: Uint8Array, bodyType: 'application/json' | 'text/csv'): SentDocument {
   const { document, errors, inFile } = bodyType === 'text/csv' ? csvDocument(body) : jsonDocument(body);
   const content = (document as Partial<MenuDocument> | null)?.data as MenuContent;

@@ -5,9 +5,9 @@ export interface Named {
 }
 
 /**
- * Finds the records that a document deletes and creates again under another external_id, as spreadsheets do that turn
- * 0012 into 12. They are recognised by an external_id that differs only in leading zeros, letter case or white space,
- * or else by their name; in the order of the created ones.
+ * Finds the records that a document deletes and creates again under another external_id, as happens when a spreadsheet
+ * turns 0012 into 12. They are recognised by an external_id that differs only in leading zeros, letter case or white
+ * space, or else by their name. They are in the order of the created ones.
  */
 export function recreated<Old extends Named, New extends Named>(
   deleted: Old[],
@@ -20,7 +20,7 @@ export function recreated<Old extends Named, New extends Named>(
       deleted.filter((one) => !gone.has(one)),
       keyOf,
     );
-    // Taken from the end, which costs nothing however many are alike.
+    // Taken from the end, which is cheap however many are alike.
     for (const alike of waiting.values()) alike.reverse();
     for (const one of created) {
       const key = keyOf(one);

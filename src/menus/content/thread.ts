@@ -13,7 +13,7 @@ export type ImportQuestion = {
   };
 }['speaksOfGroups' | 'plan' | 'placeItems' | 'placeModifiers'];
 
-/** The only one of an export. */
+/** The only question of an export. */
 export interface ExportQuestion {
   stored: StoredText;
   form: Form;

@@ -1,12 +1,11 @@
 /**
- * Threads that read, compare and write large documents, since ten thousand items take longer than other requests may
+ * Threads that read, compare and write large documents, since ten thousand items take longer than other requests should
  * wait.
  *
- * Actors: this process; threads, started when first needed and kept; for each import or export, a port to one of
- * them.
+ * Actors: this process; threads, started when first needed and kept; for each import or export, a port to one of them.
  *
  * Guarantee: a call that ends, in whatever way, leaves nothing behind on its thread. The thread serves its calls in
- * turns, question by question. If a thread fails, so do its calls, and the next call gets a new one.
+ * turn, question by question. If a thread fails, so do its calls, and the next call gets a new one.
  */
 import { availableParallelism } from 'node:os';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
@@ -18,15 +17,18 @@ export type Work = SentImport | 'export';
 export interface Conversation {
   /** @throws when the thread ends, or has ended. */
   ask<Reply>(question: object): Promise<Reply>;
-  /** To be called in the end. */
+  /** Must be called at the end. */
   close(): void;
 }
 
-/** Bytes or characters of documents and menus that take about 10 ms: those are dealt with where they are. */
+/**
+ * The size, in bytes or characters, of documents and menus that take about 10 ms: up to it, they are handled in this
+ * thread.
+ */
 export const smallSize = 131_072;
 const mostThreads = Math.max(2, Math.min(4, availableParallelism() - 1));
 
-/** Begins on the thread that has the least to do. */
+/** Begins on the thread with the least to do. */
 export function converse(work: Work): Conversation {
   const thread = leastBusy();
   const { port1: port, port2 } = new MessageChannel();
@@ -35,7 +37,7 @@ export function converse(work: Work): Conversation {
   const ended = new AbortController();
   let isDone = false;
   port.once('close', () => {
-    // Earlier than by its own event, so that the next call gets another.
+    // Before its own event does so, so that the next call gets another thread.
     if (!isDone) threads.delete(thread);
     ended.abort();
   });
@@ -64,7 +66,7 @@ function ask<Reply>(port: MessagePort, question: object, ended: AbortSignal): Pr
 
 interface Thread {
   worker: Worker;
-  /** Under way. */
+  /** The number of calls in progress. */
   calls: number;
 }
 
@@ -80,7 +82,7 @@ function startThread(): Thread {
   worker.unref();
   const thread = { worker, calls: 0 };
   threads.add(thread);
-  // When it ends its ports close, which tells its calls.
+  // When it ends, its ports close, which notifies its calls.
   worker.on('error', () => {});
   worker.on('exit', () => threads.delete(thread));
   return thread;

@@ -26,7 +26,7 @@ function* rowsOf({ name, description, is_active, categories }: MenuContent, curr
   }
 }
 
-// Hours and modifier groups are in the JSON document alone.
+// Hours and modifier groups are only in the JSON document.
 function itemCells(
   { price, allergens = [], dietary_tags = [], hours: _, modifier_groups: _uses, ...rest }: ItemContent,
   currency: string,

@@ -6,7 +6,7 @@ import { writeJson } from './write-json.ts';
 /** The form of an export. */
 export interface Form {
   mediaType: 'application/json' | 'text/csv';
-  /** Also what is made unavailable and available during service. */
+  /** Also what staff switch during service. */
   withAvailability: boolean;
 }
 

@@ -27,7 +27,7 @@ export function writeJson(
   return text as Json<components['schemas']['MenuDocument']>;
 }
 
-/** The same, for `JSON.stringify` to write its price with the decimal places of the currency. */
+/** The same values, so that `JSON.stringify` writes the price with the decimal places of the currency. */
 export function withDecimals<T extends { price?: number }>(values: T, currency: string): T {
   if (values.price === undefined) return values;
   return { ...values, price: JSON.rawJSON(priceText(values.price, currency)) };

@@ -18,7 +18,7 @@ import {
 } from '../../records/write.ts';
 import type { Slices } from './planner.ts';
 
-/** The menu that is written, and by which request. */
+/** The menu that is written, and the request that writes it. */
 export interface Target extends Written, Switching {
   account_id: number;
   location_id: number;
@@ -28,7 +28,7 @@ export interface Target extends Written, Switching {
 export type Rows = Target & { /** JSON. */ rows: string };
 type Ids = Target & { ids: number[] };
 
-/** What a statement does with each slice of rows, one after the other. */
+/** Runs a statement for each slice of rows, one after the other. */
 export async function writeSlices<Row>(
   write: Statement<Rows, Row>,
   transaction: Database,
@@ -46,7 +46,7 @@ type Assign = (p: Param<Rows>) => Record<string, RawBuilder<unknown>>;
 /** A kind of record, with the columns that the rows have. */
 export interface RowKind<T> {
   kind: RecordKind<never, T>;
-  /** With their SQL types. */
+  /** The columns, with their SQL types. */
   columns: Record<string, string>;
   /** The columns, besides the account, that place a new record. */
   within: readonly ('location_id' | 'menu_id')[];
@@ -112,7 +112,7 @@ export function updating<T>(
     ...Object.fromEntries(Object.keys(columns).map((column) => [column, sql.ref(`wanted.${column}`)])),
     ...assign(p),
   });
-  // Without a condition on the location: with it, the planner expects few modifiers and compares each with every row.
+  // Without a condition on the location: with one, the planner expects few modifiers and compares each with every row.
   const inMenu = (p: Param<Rows>) =>
     within.includes('menu_id') ? sql` and ${table}.menu_id = ${p('menu_id', 'bigint')}` : sql``;
   const update = write(
@@ -131,13 +131,13 @@ export function updating<T>(
   return onConstraint(update, kind.constraints);
 }
 
-/** The price of a row; the same number stays as it is, with as many zeros at its end. */
+/** The price of a row; if the number is the same, the stored one stays, with its trailing zeros. */
 export function keptPrice(table: 'item' | 'modifier'): RawBuilder<unknown> {
   const price = sql.ref(`${table}.price`);
   return sql`case when ${price} = wanted.price then ${price} else wanted.price end`;
 }
 
-/** What is noted of a new item or modifier that is off from the start. */
+/** Since when and by whom, for a new item or modifier that is unavailable from the start. */
 export function firstAbsenceNotes(p: Param<Rows>) {
   return {
     unavailable_since: sql`case when not is_available then clock_timestamp() end`,

@@ -11,7 +11,7 @@ export interface PricedItem {
   price: number;
   modifier_groups: Uses;
   currency: string;
-  /** Of its menu, without other items. */
+  /** The rules of its menu, without other items. */
   rules: MenuRules;
 }
 
@@ -21,9 +21,9 @@ export interface PricedModifier {
   name: string;
   price: number;
   modifier_groups: Uses;
-  /** Null while it is on. */
+  /** Null while it is available. */
   absence: AbsenceRules | null;
-  /** The item that it stands for, which may be on another menu; whether that is on is no part of this. */
+  /** The item that it stands for, which may be on another menu; whether that is available is not included. */
   item_id: number | null;
 }
 
@@ -36,11 +36,11 @@ export interface PricedGroup extends Rules {
 export interface Prices {
   items: ReadonlyMap<number, PricedItem>;
   modifiers: ReadonlyMap<number, PricedModifier>;
-  /** All that these items and modifiers use. */
+  /** All groups that these items and modifiers use. */
   groups: ReadonlyMap<number, PricedGroup>;
 }
 
-/** What calls have named of one menu, as it was under a tag. */
+/** What calls have named in one menu, as it was under a tag. */
 export interface MenuPrices extends Prices {
   tag: string;
 }
@@ -52,15 +52,15 @@ export interface Named {
   modifier_ids: readonly number[];
 }
 
-/** Prices of menus, kept in this process. */
+/** Prices of menus, cached in this process. */
 export interface KeptPrices {
-  /** What is kept of the menu, if that is all that is named. */
+  /** What is cached of the menu, if that includes everything named. */
   allOf(named: Named): MenuPrices | undefined;
-  /** Keeps of what was found under the tag that which is named. */
+  /** Caches what is named, from what was found under the tag. */
   add(named: Named, tag: string, found: Prices): void;
 }
 
-/** By database, since one may be behind another. */
+/** One for each database, since one may be behind another. */
 export function keptPrices(database: Database): KeptPrices {
   const whole = wholeOf(database);
   const kept = byDatabase.get(whole) ?? createKept();
@@ -70,7 +70,7 @@ export function keptPrices(database: Database): KeptPrices {
 
 const byDatabase = new WeakMap<Database, KeptPrices>();
 
-// Of JSON; objects take some four times as much. The second stands for a menu of which nothing is kept yet.
+// Characters of JSON; objects take some four times as much. The second is for a menu of which nothing is cached yet.
 const mostCharacters = 8 * 1024 * 1024;
 const emptyCharacters = 500;
 
@@ -115,7 +115,7 @@ function createKept(): KeptPrices {
     return empty;
   }
 
-  /** @returns what was not kept before */
+  /** @returns what was not cached before */
   function copy<T>(prices: Kept, from: ReadonlyMap<number, T>, to: Map<number, T>, id: number) {
     const one = from.get(id);
     if (one === undefined || to.has(id)) return undefined;
@@ -129,7 +129,7 @@ function createKept(): KeptPrices {
     characters += more;
   }
 
-  // Those kept longest make room.
+  // Those cached longest make room.
   function makeRoom(): void {
     for (const oldest of menus.keys()) {
       if (characters <= mostCharacters) return;

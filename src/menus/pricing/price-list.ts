@@ -19,13 +19,15 @@ import {
   type Prices,
 } from './kept-prices.ts';
 
-/** What decides the price of some selections, as it was at one moment; some of it may have been asked for by others. */
+/** What decides the price of some selections, as it was at one moment; other calls may have asked for parts of it. */
 export interface PriceList extends Omit<Prices, 'items'> {
   within_reach: boolean;
   /** Unix milliseconds. */
   now: number;
   item: PricedItem;
-  /** Of the items that modifiers stand for, by the ids of the modifiers; null while the item is on. */
+  /**
+   * The absences of the items that modifiers stand for, by the ids of the modifiers; null while the item is available.
+   */
   itemAbsences: ReadonlyMap<number, AbsenceRules | null>;
 }
 
@@ -35,8 +37,8 @@ interface PriceKey extends ItemKey {
 }
 
 /**
- * Undefined when there is no such item. Calls that are under way at once share the statement: one that looks up the tags
- * of their menus where all that they name is kept, and otherwise, or when a tag is another, one that reads it all.
+ * Undefined when there is no such item. Concurrent calls share a statement: one that looks up the tags of their menus
+ * if everything they name is cached; otherwise, or if a tag has changed, one that reads everything.
  */
 export const readPriceList = shared<PriceKey, PriceList | undefined>({
   key: reachKey,
@@ -52,7 +54,7 @@ async function readPriceLists(
   return (await keptPriceLists(database, calls)) ?? (await foundPriceLists(database, calls));
 }
 
-/** Undefined when not all of it is kept, or something has changed since. */
+/** Undefined when not everything is cached, or something has changed since. */
 async function keptPriceLists(database: Database, calls: Calls<PriceKey>): Promise<PriceList[] | undefined> {
   const kept = keptPrices(database);
   const known = new Map<number, MenuPrices>();
@@ -101,7 +103,7 @@ async function foundPriceLists(
     const item = found.items.get(call.item_id);
     if (!menu || item?.menu_id !== call.menu_id) return undefined;
     const { tag, within_reach } = menu;
-    // Whoever is of another account finds no modifiers, which are there.
+    // A caller from another account finds no modifiers, although they exist.
     if (within_reach) kept.add(call, tag, found);
     return { within_reach, now, item, modifiers, groups, itemAbsences };
   });
@@ -260,7 +262,7 @@ function rulesOfItem(): RawBuilder<Json<MenuRules>> {
       else json_build_array(json_build_array(category.category_id, category.hours)) end`,
     items: sql<never>`json_build_array(json_build_array(
       item.item_id, item.category_id, item.hours, ${absence('item')}, '[]'::json))`,
-    // What selections lack is told as their problems.
+    // What is missing from the selections is reported as their problems.
     modifier_groups: sql<never>`'[]'::json`,
   });
 }

@@ -14,7 +14,7 @@ import { type PricedLine, priceOf } from './selection-price.ts';
 type Schemas = components['schemas'];
 type Selection = Schemas['ModifierSelection'];
 
-// What responses and problems are bounded by.
+// This limits the size of responses and the number of problems.
 const mostSelections = 200;
 const tooMany = {
   field: '/selections',
@@ -24,7 +24,7 @@ const tooMany = {
 // In thousandths; what a double still holds exactly.
 const mostAmount = 999_999_999_999_999n;
 
-/** One statement reads whatever the selections name; the price is worked out here, in whole thousandths. */
+/** One statement reads whatever the selections name; the price is computed here, in whole thousandths. */
 export async function priceSelection({
   database,
   params,
@@ -56,7 +56,7 @@ export async function priceSelection({
     currency: item.currency,
     quantity,
   };
-  // As text, which costs less than half of what JSON.rawJSON does.
+  // As text, which costs less than half as much as JSON.rawJSON.
   const amounts =
     `"item_price":${amount(BigInt(item.price))},"unit_price":${amount(unitPrice)},` +
     `"total_price":${amount(totalPrice)},"lines":[${lines.map((line) => lineJson(line, amount))}]`;
@@ -71,7 +71,7 @@ function lineJson(
   return `${JSON.stringify(unpriced).slice(0, -1)},${amounts}}`;
 }
 
-/** The modifiers that are selected, also within others. @throws 422 for more selections than are priced */
+/** The modifiers that are selected, including nested ones. @throws 422 for more selections than are priced */
 function modifiersIn(selections: readonly Selection[]): number[] {
   const all = [...selections];
   for (const { selections: within = [] } of all) {

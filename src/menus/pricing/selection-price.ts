@@ -1,6 +1,6 @@
 /**
- * What selections add to the price of one item, and what is wrong with them. Prices are in thousandths of the currency's
- * unit, which are whole numbers and so exact.
+ * What selections add to the price of one item, and what is wrong with them. Prices are in thousandths of the
+ * currency's unit: whole numbers, and therefore exact.
  */
 import type { components } from '../../../generated/api.ts';
 import type { Uses } from '../../modifier-groups/modifier.ts';
@@ -14,7 +14,7 @@ type Selection = Schemas['ModifierSelection'];
 type Problem = Schemas['SelectionProblem'];
 
 export interface SelectionPrice {
-  /** What all lines add. */
+  /** The sum of all lines. */
   added: bigint;
   lines: PricedLine[];
   problems: Problem[];
@@ -91,7 +91,7 @@ export function priceOf(
     return { pointer, modifier: list.modifiers.get(modifier_id), quantity, within: selections };
   }
 
-  /** The group with the numbers of the use, where it has some. */
+  /** The group, with the limits of the use where it has its own. */
   function groupOf({ modifier_group_id, min_selections, max_selections }: Uses[number]) {
     const group = list.groups.get(modifier_group_id);
     return (
@@ -104,12 +104,12 @@ export function priceOf(
   }
 }
 
-/** Selections of what is offered in one place: with the item, or with one modifier. */
+/** Selections from what is offered in one place: with the item, or with one modifier. */
 interface List {
   selections: readonly Selection[];
   uses: Uses;
   pointer: string;
-  /** Of groups within each other. */
+  /** How deep the groups are nested. */
   level: number;
   /** How often there is such a list for one item. */
   times: bigint;
@@ -123,7 +123,7 @@ interface Chosen {
   within: readonly Selection[];
 }
 
-/** How many of each are free: the cheapest, and of those that cost the same the first. */
+/** How many of each are free: the cheapest first, and among equal prices the first in the list. */
 function freeOnes(inGroup: readonly Chosen[], most: number): [Chosen, number][] {
   let left = most;
   return inGroup

@@ -107,7 +107,7 @@ const oneOfEach: Plan = {
   ],
 };
 
-t.test(`random groups within each other cost what a plain model says (PRICE_SEED=${seed})`, async (t) => {
+t.test(`randomly nested groups cost what a plain model says (PRICE_SEED=${seed})`, async (t) => {
   let orderable = 0;
   const seen = new Set<string>();
   await fc.assert(

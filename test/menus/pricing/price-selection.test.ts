@@ -59,7 +59,7 @@ t.test('each selection has a line, and a quantity is for one of what it is selec
 });
 
 t.test(
-  'of a group the cheapest selections are free, whatever their order, and not what is within them',
+  'the cheapest selections of a group are free, whatever their order, but not those within them',
   async (t) => {
     const { price, group, offer, offerWithin } = await makePricedWorld(api);
     const toppings = await group([2, 0, 1, 1], { free_selections: 3 });
@@ -92,7 +92,7 @@ t.test(
   },
 );
 
-t.test('what is free in a group is free each time that the group is offered', async (t) => {
+t.test('selections that are free in a group are free each time that the group is offered', async (t) => {
   const { price, group, offer, offerWithin } = await makePricedWorld(api);
   const pizzas = await group([8, 9]);
   const toppings = await group([1], { free_selections: 1 });
@@ -106,7 +106,7 @@ t.test('what is free in a group is free each time that the group is offered', as
   );
 });
 
-t.test('the numbers of a use come before those of its group, and null keeps those', async (t) => {
+t.test('the limits of a use override those of its group, and null keeps those', async (t) => {
   const { price, group, offer } = await makePricedWorld(api);
   const sizes = await group([0, 1, 2], { min_selections: 1, max_selections: 1 });
   const pair = [select(sizes, 0), select(sizes, 1)];
@@ -129,7 +129,7 @@ t.test('the numbers of a use come before those of its group, and null keeps thos
   ]);
 });
 
-t.test('a group without a limit takes any number: null is no limit, and is not none', async (t) => {
+t.test('a group without a limit accepts any number: null means no limit, not none', async (t) => {
   const { price, group, offer } = await makePricedWorld(api);
   const toppings = await group([1], { max_selections: null, max_per_modifier: 1000 });
   await offer([toppings]);
@@ -139,7 +139,7 @@ t.test('a group without a limit takes any number: null is no limit, and is not n
   });
 });
 
-t.test('rules within a modifier hold for one of it, also where nothing is selected within', async (t) => {
+t.test('rules within a modifier apply to each one of it, even if nothing is selected within', async (t) => {
   const { price, group, offer, offerWithin } = await makePricedWorld(api);
   const mains = await group([5]);
   const sides = await group([1, 2], { min_selections: 1, max_selections: 2 });
@@ -179,7 +179,7 @@ t.test('a modifier is selected as often as its group permits, in one selection o
 });
 
 t.test(
-  'a modifier that is not offered where it is selected has no line, and nothing within is looked at',
+  'a modifier that is not offered where it is selected has no line, and what is within it is ignored',
   async (t) => {
     const { price, group, offer, offerWithin } = await makePricedWorld(api);
     const [mains, sides, others] = [await group([5]), await group([1]), await group([3])];
@@ -212,7 +212,7 @@ t.test(
   },
 );
 
-t.test('a modifier that is off is told with its return, and is on from then on', async (t) => {
+t.test('a modifier that is off is reported with its return, and is on from then on', async (t) => {
   const { price, group, offer, modifierPath } = await makePricedWorld(api);
   const toppings = await group([1, 2]);
   await offer([toppings]);
@@ -234,7 +234,7 @@ t.test('a modifier that is off is told with its return, and is on from then on',
 });
 
 t.test(
-  'a modifier that stands for an item is off while that is, on whichever menu it is, and once it is gone',
+  'a modifier that stands for an item is off while the item is off, on any menu, and once it is deleted',
   async (t) => {
     const { price, group, offer, location, modifierPath } = await makePricedWorld(api);
     const drinks = await makeMenu(api, location.location_id, { name: 'Drinks' });
@@ -261,7 +261,7 @@ t.test(
   },
 );
 
-t.test('every reason that stands against the item is told, as getAvailability tells it', async (t) => {
+t.test('every reason against the item is reported as getAvailability reports it', async (t) => {
   const never = { weekly: [] };
   const { price, location, menu, category, item, itemPath } = await makePricedWorld(api, {
     location: { hours: never },
@@ -278,7 +278,7 @@ t.test('every reason that stands against the item is told, as getAvailability te
   t.match(priced, { is_orderable: false, problems: [], total_price: 9 });
 });
 
-t.test('what must be selected and is off is a problem of the selections, none of the item', async (t) => {
+t.test('a required selection that is off is a problem of the selections, not of the item', async (t) => {
   const { price, group, offer, menu, modifierPath } = await makePricedWorld(api);
   const toppings = await group([1], { min_selections: 1 });
   await offer([toppings]);
@@ -292,7 +292,7 @@ t.test('what must be selected and is off is a problem of the selections, none of
 });
 
 t.test(
-  'it is priced for the moment that is asked for, with an offset or in local time of the location',
+  'the price is for the moment requested, with an offset or in the local time of the location',
   async (t) => {
     const lunch = { weekly: [{ days: ['mon'], from: '12:00', minutes: 120 }] };
     const { price, itemPath } = await makePricedWorld(api, {
@@ -353,7 +353,7 @@ t.test('prices have the decimal places of the currency, and are exact', async (t
   }
 });
 
-t.test('a price from before its currency had a say is not rounded', async (t) => {
+t.test('a price from before its currency limited decimals is not rounded', async (t) => {
   const { priceText, item } = await makePricedWorld(api, {
     location: { currency: 'JPY' },
     item: { price: 4 },
@@ -362,7 +362,7 @@ t.test('a price from before its currency had a say is not rounded', async (t) =>
   t.match(await priceText({ quantity: 3 }), '"item_price":4.5,"unit_price":4.5,"total_price":13.5,');
 });
 
-t.test('the largest amounts are exact, and what is beyond them is refused', async (t) => {
+t.test('the largest amounts are exact, and anything beyond them is refused', async (t) => {
   const { pricePath, priceText, group, offer } = await makePricedWorld(api, {
     location: { currency: 'KWD' },
     item: { price: 999999999.999 },
@@ -409,7 +409,7 @@ t.test('six levels are priced, and one below them is too deep', async (t) => {
   t.equal(unit_price, 6);
 });
 
-t.test('every problem is told at once, each where it is', async (t) => {
+t.test('all problems are reported at once, each at its place', async (t) => {
   const { price, group, offer, offerWithin, modifierPath, itemPath } = await makePricedWorld(api);
   const sizes = await group([0, 1], { min_selections: 1, max_selections: 1, max_per_modifier: 1 });
   const toppings = await group([1, 1], { max_selections: 2, max_per_modifier: 1 });
@@ -434,7 +434,7 @@ t.test('every problem is told at once, each where it is', async (t) => {
 });
 
 t.test(
-  'what the customer is offered first is not added: a default that is left out is not selected',
+  'what an app offers first is not added: a default that the body leaves out is not selected',
   async (t) => {
     const { price, group, offer } = await makePricedWorld(api);
     const sizes = await group([], {
@@ -447,7 +447,7 @@ t.test(
   },
 );
 
-t.test('a change of group, modifier or item is in the next price', async (t) => {
+t.test('a change of a group, a modifier or an item shows in the next price', async (t) => {
   const { price, group, offer, modifierPath, itemPath, location } = await makePricedWorld(api);
   const toppings = await group([1, 2]);
   await offer([toppings]);
@@ -468,7 +468,7 @@ t.test('a change of group, modifier or item is in the next price', async (t) => 
   t.same(told(await price({ selections })), ['/selections/0 not_in_group', '/selections/1 not_in_group']);
 });
 
-t.test('calls that are under way at once get each its own', async (t) => {
+t.test('concurrent calls each get their own price', async (t) => {
   const worlds = await Promise.all(
     [1, 2, 3].map(async (price) => {
       const world = await makePricedWorld(api, { item: { price } });
@@ -503,7 +503,7 @@ t.test('calls that are under way at once get each its own', async (t) => {
   );
 });
 
-t.test('it reads only: it takes menus:read, writes nothing, and a key keeps no response', async (t) => {
+t.test('it only reads: it needs menus:read, writes nothing, and stores no response for a key', async (t) => {
   const { pricePath, itemPath, group, offer } = await makePricedWorld(api);
   const extras = await group([1]);
   await offer([extras]);
@@ -531,7 +531,7 @@ t.test('it reads only: it takes menus:read, writes nothing, and a key keeps no r
 });
 
 t.test(
-  'an item of another account or location is out of reach, and one that is not there is not',
+  'an item of another account or location gets 403, and one that does not exist on the menu 404',
   async (t) => {
     const own = await makePricedWorld(api);
     const other = await makePricedWorld(api);
@@ -550,7 +550,7 @@ t.test(
   },
 );
 
-t.test('a body that is wrong is refused with every error', async (t) => {
+t.test('an invalid body is refused with all its errors', async (t) => {
   const { pricePath } = await makePricedWorld(api);
   const errors = async (body: unknown) => {
     const response = await api.post(pricePath, undefined, {
@@ -606,7 +606,7 @@ t.test('a body that is wrong is refused with every error', async (t) => {
   t.equal((await api.post(pricePath, { selections: deep(14) })).status, 200);
 });
 
-t.test('selections within selections, as many as a body holds, keep no other request waiting', async (t) => {
+t.test('nested selections, as many as a body can contain, keep no other request waiting', async (t) => {
   const { pricePath } = await makePricedWorld(api);
   const nested = (widths: number[], innermost: string): string => {
     const [width = 0, ...others] = widths;

@@ -34,7 +34,7 @@ for (const endpoints of [1, 100, 5_000])
       },
     );
 
-t.test('what has ended adds nothing to it', async (t) => {
+t.test('finished deliveries add nothing to it', async (t) => {
   const database = await withWebhooks(t, 1, { max: 1 });
   await addDeliveries(database, 1, 'mixed');
   await sql`update delivery set state = 'delivered', next_attempt_at = null`.execute(database);
@@ -43,7 +43,7 @@ t.test('what has ended adds nothing to it', async (t) => {
   t.ok(rowsRead(await planOf(database)) <= 3 * most + 2);
 });
 
-t.test('of events that are not relayed no more are read', async (t) => {
+t.test('of unrelayed events no more are read than are counted', async (t) => {
   const database = await withWebhooks(t, 1, { max: 1 });
   await addEvents(database, { count: waiting, records: 100 });
   const { unrelayed, oldest_seconds } = await readBacklog(database);

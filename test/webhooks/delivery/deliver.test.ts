@@ -102,7 +102,7 @@ t.test('the excerpt is the first kilobyte as valid text without NUL', async (t) 
   t.equal(await excerpt('empty'), null);
 });
 
-t.test('a receiver that never answers ends in a timeout, and its connection is closed', async (t) => {
+t.test('a receiver that never responds ends in a timeout, and its connection is closed', async (t) => {
   const { port, sockets } = await rawReceiver(t, () => {});
   const result = await sender(t, { timeoutMs: soonMs })(`http://127.0.0.1:${port}/`);
   t.match(result, { ok: false, status: null, error: 'timeout' });
@@ -110,7 +110,7 @@ t.test('a receiver that never answers ends in a timeout, and its connection is c
   await allClosed(sockets);
 });
 
-t.test('a receiver that answers drop by drop ends in a timeout, wherever it dawdles', async (t) => {
+t.test('a receiver that responds drop by drop ends in a timeout, wherever it is slow', async (t) => {
   const head = 'HTTP/1.1 200 OK\r\ncontent-type: text/plain\r\n';
   for (const [start, drop, status] of [
     ['H', '', null],
@@ -178,7 +178,7 @@ t.test('a response that breaks off, or is not HTTP, is a failure', async (t) => 
   }
 });
 
-t.test('a receiver that is not there is named in words', async (t) => {
+t.test('an unreachable receiver is described in words', async (t) => {
   const { port, server } = await rawReceiver(t, () => {});
   server.close();
   await once(server, 'close');
@@ -229,14 +229,14 @@ t.test('an attempt whose connection comes up too late is never sent', async (t) 
   );
 });
 
-t.test('connections are kept and used again', async (t) => {
+t.test('connections are kept open and reused', async (t) => {
   const { url, connections } = await receiver(t, (_request, response) => response.end('ok'));
   const send = sender(t);
   for (let n = 0; n < 20; n += 1) t.match(await send(url), { ok: true });
   t.ok(connections() <= 2, String(connections()));
 });
 
-t.test('a receiver that hangs costs another one nothing, on the same host neither', async (t) => {
+t.test('a receiver that hangs costs another one nothing, even on the same host', async (t) => {
   const { url } = await receiver(t, (request, response) => {
     if (request.url !== '/hang') response.end();
   });

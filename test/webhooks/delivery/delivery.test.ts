@@ -45,7 +45,7 @@ t.test('an update of name and availability is two events, with the old values of
   for (const { previous } of events) t.same(previous, { name, is_available: true });
 });
 
-t.test('an endpoint is told what its filters and the grant of its maker let through', async (t) => {
+t.test('an endpoint receives what its filters and the grant of its client permit', async (t) => {
   const [near, far] = await twoMenus();
   const [here] = await itemsOf(api, near, 1);
   const [there] = await itemsOf(api, far, 1);
@@ -83,7 +83,7 @@ t.test('an endpoint is told what its filters and the grant of its maker let thro
   }
 });
 
-t.test('another account is told nothing', async (t) => {
+t.test('another account receives nothing', async (t) => {
   const receiver = await startReceiver(t);
   await subscribe(t, await client({ account: 'Other' }), receiver);
   const [item] = await someItems(api, 1);

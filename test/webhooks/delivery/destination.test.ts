@@ -141,7 +141,7 @@ t.test('an address that cannot be read, or that has a zone, is blocked', async (
   }
 });
 
-t.test('a fault says nothing about the network behind it', async (t) => {
+t.test('an error reveals nothing about the network behind it', async (t) => {
   const names = open(t, { lookup: answering('10.20.30.40') });
   const fault = await names.check('https://db.internal/');
   t.same(fault, await names.check('https://192.168.7.8/'));
@@ -149,7 +149,7 @@ t.test('a fault says nothing about the network behind it', async (t) => {
   t.equal((await failure(post(names.dispatcher, 'https://db.internal'))).message, '');
 });
 
-t.test('a name that answers public at check and loopback at connect reaches nobody', async (t) => {
+t.test('a name that is public at check and loopback at connect reaches nobody', async (t) => {
   const { port, connections } = await receiver(t);
   for (const scheme of ['https', 'http']) {
     const responses = [[scheme === 'https' ? publicAddress : '10.0.0.1'], ['127.0.0.1']];
@@ -164,7 +164,7 @@ t.test('a name that answers public at check and loopback at connect reaches nobo
   t.equal(connections(), 0);
 });
 
-t.test('a name that answers allowed at check and public at connect gets no plain http', async (t) => {
+t.test('a name that is allowed at check and public at connect gets no plain http', async (t) => {
   const responses = [['127.0.0.1'], [publicAddress]];
   const { check, dispatcher } = open(t, {
     allowedNetworks: ['127.0.0.0/8'],
@@ -175,7 +175,7 @@ t.test('a name that answers allowed at check and public at connect gets no plain
   t.type(await failure(post(dispatcher, `http://${publicAddress}`)), BlockedAddress);
 });
 
-t.test('the connection goes to the permitted ones of the addresses, without another lookup', async (t) => {
+t.test('the connection goes only to permitted addresses, without another look-up', async (t) => {
   const { port } = await receiver(t);
   let lookups = 0;
   const { check, dispatcher } = open(t, {
@@ -208,7 +208,7 @@ t.test('an unresolvable host fails the attempt by name', async (t) => {
   t.type(await failure(post(open(t).dispatcher, 'https://hooks.invalid')), UnresolvedHost);
 });
 
-t.test('a name server that does not answer holds up check for two seconds at most', async (t) => {
+t.test('a name server that does not respond holds up check for two seconds at most', async (t) => {
   const { check } = open(t, { lookup: () => new Promise(() => {}) });
   const started = performance.now();
   t.equal(await check('https://hooks.test/'), null);
@@ -251,7 +251,7 @@ for (const allowedNetworks of [[], ['10.0.0.0/8']]) {
   });
 }
 
-t.test('attempts at one name share a question, and wait no longer than five seconds for it', async (t) => {
+t.test('attempts at one name share a look-up, and wait no longer than five seconds for it', async (t) => {
   const { port, questions } = await nameServer(t, {});
   class LocalResolver extends dns.Resolver {
     constructor(options: ResolverOptions) {

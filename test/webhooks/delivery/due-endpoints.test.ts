@@ -45,7 +45,7 @@ for (const [reason, make] of Object.entries(idle))
     t.ok(few > 0 && many <= few + 5, `${few} pages, ${many} pages`);
   });
 
-t.test('what keeps an endpoint from being attempted ends, and it is claimed', async (t) => {
+t.test('an endpoint is claimed once whatever kept it from being attempted ends', async (t) => {
   const ends: Record<string, (database: Database) => Promise<unknown>> = {
     'a retry is due': (database) => setDue(database, 'next_attempt_at', 'delivery'),
     'a probe is due': (database) => setDue(database, 'probe_at', 'webhook'),
@@ -78,7 +78,7 @@ t.test('what keeps an endpoint from being attempted ends, and it is claimed', as
   }
 });
 
-t.test('what is noted too late, or not at all, is found by looking through all endpoints', async (t) => {
+t.test('what is recorded too late, or not at all, is found by looking through all endpoints', async (t) => {
   const mistakes = {
     'an older version queued it': sql`delete from endpoint_due`,
     'it is thought to be due tomorrow': sql`update endpoint_due set look_at = now() + interval '1 day'`,
@@ -102,7 +102,7 @@ t.test('what is noted too late, or not at all, is found by looking through all e
   }
 });
 
-t.test('a backlog is claimed to its end while watchers put off what they think is done', async (t) => {
+t.test('a backlog is claimed to its end while watchers defer what they think is done', async (t) => {
   const database = await withWebhooks(t, 5);
   const watchers = [watchDue(database), watchDue(database)];
   const claimed: Claim[] = [];

@@ -65,7 +65,7 @@ t.test(
   },
 );
 
-t.test('endpoints that hang leave places to the others', async (t) => {
+t.test('endpoints that hang leave slots to the others', async (t) => {
   const { api } = await startTestService(t, { worker: { concurrency: 32 } });
   const items = await someItems(api, 20);
   const hanging = await startReceiver(t, () => hang);

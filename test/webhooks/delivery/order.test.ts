@@ -10,7 +10,7 @@ const { api, database } = await startTestService(t, { worker: { retryDelay: () =
 const item = (delivery: Delivery) => delivery.event.data as Item;
 const itemId = (delivery: Delivery) => item(delivery).item_id;
 
-t.test('100 toggles of one item arrive in the order of its versions, also when attempts fail', async (t) => {
+t.test('100 toggles of one item arrive in the order of its versions, even if attempts fail', async (t) => {
   const [{ path, version }] = await someItems(api, 1);
   const steady = await startReceiver(t);
   const shaky = await startReceiver(t, (delivery, nth) =>
@@ -66,7 +66,7 @@ t.test(
   },
 );
 
-t.test('records go in parallel', async (t) => {
+t.test('records are delivered in parallel', async (t) => {
   const items = await someItems(api, 8);
   const receiver = await startReceiver(t, () => hang);
   await subscribe(t, api, receiver);

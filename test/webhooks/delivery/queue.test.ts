@@ -63,7 +63,7 @@ t.test(
   },
 );
 
-t.test('claims made at once share the work and never overlap', async (t) => {
+t.test('concurrent claims share the work and never overlap', async (t) => {
   const database = await withWebhooks(t, 3);
   await addEvents(database, { count: 200, records: 200 });
   await relayBatch(database, { retentionDays: 30 });
@@ -76,7 +76,7 @@ t.test('claims made at once share the work and never overlap', async (t) => {
   t.equal(ids.length + rest.length, 600);
 });
 
-t.test('endpoints take turns when the limit cuts, whatever their ids', async (t) => {
+t.test('endpoints take turns when the limit applies, whatever their ids', async (t) => {
   const database = await withWebhooks(t, 10);
   await addEvents(database, { count: 100, records: 100 });
   await relayBatch(database, { retentionDays: 30 });
@@ -87,7 +87,7 @@ t.test('endpoints take turns when the limit cuts, whatever their ids', async (t)
   t.ok(served.size >= 4, `${served.size} endpoints among 20 claims that one could have filled`);
 });
 
-t.test('an endpoint gives no more than its free places', async (t) => {
+t.test('a claim takes no more from an endpoint than it has free slots', async (t) => {
   const database = await withWebhooks(t, 2);
   await addEvents(database, { count: 20, records: 20 });
   await relayBatch(database, { retentionDays: 30 });

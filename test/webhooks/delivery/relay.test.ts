@@ -28,7 +28,7 @@ t.test('an event that commits after later ones is relayed all the same', async (
   t.equal((await queued(database)).length, 4);
 });
 
-t.test('relays at once queue each event once, a record in its order', async (t) => {
+t.test('concurrent relays queue each event once, and those of a record in order', async (t) => {
   const database = await withWebhooks(t, 2);
   await addEvents(database, { count: 300, records: 3 });
   const relay = async () => {
@@ -50,7 +50,7 @@ t.test('relays at once queue each event once, a record in its order', async (t) 
   }
 });
 
-t.test('a batch is cut where it would make too many deliveries, but one event always goes', async (t) => {
+t.test('a batch is cut where it would create too many deliveries, but one event always goes', async (t) => {
   const database = await withWebhooks(t, 4);
   await addEvents(database, { count: 5, records: 5 });
   const relay = (maxDeliveries: number) => relayBatch(database, { retentionDays, maxDeliveries });
@@ -61,7 +61,7 @@ t.test('a batch is cut where it would make too many deliveries, but one event al
   t.equal((await queued(database)).length, 20);
 });
 
-t.test('an endpoint that the service disabled collects no longer than things are kept', async (t) => {
+t.test('an endpoint that the service disabled collects only for as long as events are kept', async (t) => {
   const database = await withWebhooks(t, 3);
   const agoDays = [undefined, 29, 31];
   for (const [n, days] of agoDays.entries()) {
@@ -80,7 +80,7 @@ t.test('an endpoint that the service disabled collects no longer than things are
   );
 });
 
-t.test('events that nobody wants are done with', async (t) => {
+t.test('events that nobody subscribes to are done at once', async (t) => {
   const database = await withWebhooks(t, 0);
   await addEvents(database, { count: 5, records: 5 });
   t.equal(await relayBatch(database, { retentionDays }), 5);
@@ -165,7 +165,7 @@ t.test('each event is looked up by its id, before there are statistics of its da
   for (const [look, condition] of looks) t.match(condition, 'relayed.event_id', look);
 });
 
-t.test('with more accounts than a batch has events, none is passed over', async (t) => {
+t.test('with more accounts than a batch has events, none is skipped', async (t) => {
   const database = await withWebhooks(t, 0);
   await addEvents(database, { count: 60, records: 60 });
   // Each account has two; the oldest two belong to the account with the highest id.
@@ -212,7 +212,7 @@ t.test('each filter finds its events, whatever the others are', async (t) => {
   t.equal(found.length, 3 * 3 * 3 * 4);
 });
 
-t.test('a thousand endpoints that do not want an event cost nothing', async (t) => {
+t.test('a thousand endpoints that do not subscribe to an event cost nothing', async (t) => {
   const costs: number[] = [];
   for (const endpoints of [10, 1_000]) {
     const database = await withWebhooks(t, endpoints, { max: 1 });
@@ -228,7 +228,7 @@ t.test('a thousand endpoints that do not want an event cost nothing', async (t) 
   t.same(costs, [0, 0], 'rows of webhook that are read');
 });
 
-t.test('an event that is wanted costs the same beside endpoints that want others', async (t) => {
+t.test('an event with subscribers costs the same beside endpoints that subscribe to others', async (t) => {
   const costs: number[] = [];
   for (const others of [1_000, 5_000]) {
     const database = await withWebhooks(t, 10, { max: 1 });

@@ -11,7 +11,7 @@ import { addBacklog, addEvents, withWebhooks } from '../../support/queue.ts';
 
 const relay = (database: Database) => relayBatch(database, { retentionDays: 30 });
 
-t.test('days that are past their time are dropped, and no row is deleted', async (t) => {
+t.test('expired days are dropped, and no row is deleted', async (t) => {
   const database = await withWebhooks(t, 0, { max: 1 });
   await dividePast(database);
   for (const [daysAgo, count] of [
@@ -75,7 +75,7 @@ t.test(
   },
 );
 
-t.test('an attempt that is under way is not taken away from whoever makes it', async (t) => {
+t.test('an attempt in progress is not taken away from whoever makes it', async (t) => {
   const database = await withWebhooks(t, 1);
   await addEvents(database, { count: 1, records: 1, daysAgo: 31 });
   await relay(database);
@@ -112,7 +112,7 @@ t.test(
   },
 );
 
-t.test('what a deleted webhook leaves is swept, and deleting it does not wait for that', async (t) => {
+t.test('the remains of a deleted webhook are swept, and deleting it does not wait for that', async (t) => {
   const database = await withWebhooks(t, 2);
   await addBacklog(database, 1, 50_000, 10_000);
   await addBacklog(database, 2, 10, 5);

@@ -43,7 +43,7 @@ t.test(
   },
 );
 
-t.test('once a delivery is given up, the next of its record goes', async (t) => {
+t.test('once a delivery is given up, the next one of its record is sent', async (t) => {
   const receiver = await startReceiver(t, () => 500);
   const { webhook_id } = await subscribe(t, api, receiver);
   const [{ path }] = await someItems(api, 1);
@@ -78,7 +78,7 @@ t.test('Retry-After on 429 and 503 moves the next attempt, in both forms', async
   }
 });
 
-t.test('410 disables the endpoint at once, and what follows is collected', async (t) => {
+t.test('410 disables the endpoint at once, and later events are collected', async (t) => {
   const receiver = await startReceiver(t, () => 410);
   const { webhook_id } = await subscribe(t, api, receiver);
   const [{ path }] = await someItems(api, 1);
@@ -148,7 +148,7 @@ t.test('days without an attempt do not count towards the five', async (t) => {
   );
 });
 
-t.test('Retry-After holds for all that waits for the endpoint', async (t) => {
+t.test('Retry-After applies to everything that waits for the endpoint', async (t) => {
   const receiver = await startReceiver(t, () => ({ status: 503, headers: { 'retry-after': '3600' } }));
   const { webhook_id } = await subscribe(t, api, receiver);
   const [one, two = one] = await someItems(api, 2);
@@ -171,7 +171,7 @@ t.test('Retry-After holds for all that waits for the endpoint', async (t) => {
   }
 });
 
-t.test('who enables an endpoint ends the time for which it asked to be left alone', async (t) => {
+t.test('enabling an endpoint ends the time for which it asked to be left alone', async (t) => {
   const receiver = await startReceiver(t, () => ({ status: 429, headers: { 'retry-after': '86400' } }));
   const { webhook_id } = await subscribe(t, api, receiver);
   const [{ path }] = await someItems(api, 1);

@@ -4,7 +4,7 @@ import { newSecret, sign } from '../../../src/webhooks/delivery/signature.ts';
 
 const id = 'msg_p5jXN8AQM9LWM0D4loKWxJek';
 
-t.test('the vector of Standard Webhooks comes out', async (t) => {
+t.test('the test vector of Standard Webhooks is reproduced', async (t) => {
   const signature = sign(['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'], id, 1614265330, '{"test": 2432232314}');
   t.equal(signature, 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=');
 });
