@@ -112,6 +112,56 @@ where
       and revoked.token_id = $2::uuid
   );
 
+-- accounts.findCallers
+-- $1 client_ids text[]
+-- $2 token_ids uuid[]
+select
+  wanted.number,
+  found.*
+from
+  unnest(
+    (
+      select
+        $1::text[]
+    )::text[],
+    (
+      select
+        $2::uuid[]
+    )::uuid[]
+  ) with ordinality as wanted (client_id, token_id, number)
+  cross join lateral (
+    (
+      select
+        "account_id",
+        "client_id",
+        "scopes",
+        "location_ids",
+        "token_generation",
+        exists (
+          select
+          from
+            account_move
+          where
+            account_move.account_id = "client"."account_id"
+            and state <> 'leaving'
+        ) as "is_away"
+      from
+        "client"
+      where
+        "disabled_at" is null
+        and "client_id" = "wanted"."client_id"
+        and not exists (
+          select
+          from
+            revoked_token as revoked
+          where
+            revoked.client_id = client.client_id
+            and revoked.account_id = client.account_id
+            and revoked.token_id = "wanted"."token_id"
+        )
+    )
+  ) as found;
+
 -- accounts.getCurrentClient
 -- $1 account_id bigint
 select

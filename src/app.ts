@@ -21,10 +21,12 @@ import { cutSlowReaders, endConnectionsOnClose, type ReadingTime } from './http/
 import { allowOrigins } from './http/cross-origin.ts';
 import { createKeptResponses } from './http/kept-responses.ts';
 import { logging } from './http/log.ts';
+import { ambiguity } from './http/message-form.ts';
 import { registerHealth, registerMetrics } from './http/probes.ts';
 import { parserErrorSender, sendError } from './http/problem.ts';
 import { createLimits } from './http/rate-limits.ts';
 import { refuseUnrouted } from './http/routing.ts';
+import { boundUnreadResponses } from './http/unread-responses.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { createHandlers } from './operations.ts';
 import type { Send } from './webhooks/delivery/deliver.ts';
@@ -73,6 +75,7 @@ export async function buildApp(options: AppOptions, parts: AppParts): Promise<Fa
   const app = await createServer(options, leaving);
   if (metrics) registerMetrics(app, metrics);
   if (options.responseCheckRate) await checkResponses(app, options.responseCheckRate, metrics);
+  boundUnreadResponses(app);
   compressResponses(app);
   cutSlowReaders(app, options.readingTime);
 
@@ -144,7 +147,7 @@ async function createServer(
     routerOptions: { maxParamLength: maxHeaderSize, ignoreTrailingSlash: false },
     frameworkErrors(error, request, reply) {
       reply.headers(crossOrigin?.headersFor(request.headers.origin) ?? {});
-      sendError(error, request, reply);
+      sendError(ambiguity(request.raw) ?? error, request, reply);
     },
     clientErrorHandler: parserErrorSender((packet) => crossOrigin?.headersOfPacket(packet) ?? {}),
     return503OnClosing: false,

@@ -1,6 +1,8 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
+import { shared } from '../db/shared-statement.ts';
 import { type Param, statement } from '../db/statement.ts';
+import { unplanned } from '../db/unplanned.ts';
 import type { Claims } from '../http/authenticate.ts';
 import type { Caller } from '../http/caller.ts';
 import { impliedScopes, isScope } from '../http/scopes.ts';
@@ -36,7 +38,7 @@ export function createCallerFinder(database: Database): CallerFinder {
 
   function look(claims: Claims): LookedUp {
     const { sub: client_id, jti: token_id } = claims;
-    const client = selectHolder(database, { client_id, token_id }).then(([found]) => found);
+    const client = findHolder(database, { client_id, token_id });
     const entry = { until: performance.now() + trustMs, client };
     client.catch(() => entries.delete(claims));
     entries.set(claims, entry);
@@ -67,15 +69,51 @@ function callerOf(client: Client, { scope, gen = 0 }: Claims): Caller | undefine
   };
 }
 
-const selectHolder = statement('accounts.findCaller', (p: Param<{ client_id: string; token_id: string }>) =>
+interface Holding {
+  client_id: string;
+  token_id: string;
+}
+
+/*
+ * The client that holds a token. Look-ups at once share a statement: they come before the rate limit, and those of one
+ * client with many tokens would otherwise occupy all connections.
+ */
+const findHolder = shared<Holding, FoundClient | undefined>({
+  key: () => '',
+  alone: async (database, call) => (await selectHolder(database, call))[0],
+  isRead: true,
+  async together(database, calls) {
+    const found = await selectHolders(database, {
+      client_ids: calls.map(({ client_id }) => client_id),
+      token_ids: calls.map(({ token_id }) => token_id),
+    });
+    const byNumber = new Map(found.map(({ number, ...client }) => [number, client]));
+    return calls.map((_, place) => byNumber.get(place + 1));
+  },
+});
+
+const holder = (client_id: RawBuilder<string>, token_id: RawBuilder<string>) =>
   enabledClients()
-    .where('client_id', '=', p('client_id', 'text'))
+    .where('client_id', '=', client_id)
     .where(
       sql<boolean>`not exists (
           select from revoked_token as revoked
           where revoked.client_id = client.client_id and revoked.account_id = client.account_id
-            and revoked.token_id = ${p('token_id', 'uuid')}
+            and revoked.token_id = ${token_id}
         )`,
     )
-    .$castTo<FoundClient>(),
+    .$castTo<FoundClient>();
+
+const selectHolder = statement('accounts.findCaller', (p: Param<Holding>) =>
+  holder(p('client_id', 'text'), p('token_id', 'uuid')),
+);
+
+const selectHolders = statement(
+  'accounts.findCallers',
+  (p: Param<{ client_ids: string[]; token_ids: string[] }>) => sql<FoundClient & { number: number }>`
+    select wanted.number, found.*
+    from unnest(
+      ${unplanned(p('client_ids', 'text[]'), 'text[]')}, ${unplanned(p('token_ids', 'uuid[]'), 'uuid[]')}
+    ) with ordinality as wanted (client_id, token_id, number)
+    cross join lateral (${holder(sql.ref('wanted.client_id'), sql.ref('wanted.token_id'))}) as found`,
 );

@@ -8,6 +8,7 @@ import document from '../../generated/openapi.json' with { type: 'json' };
 import { type OperationId, operations } from '../../generated/operations.ts';
 import { type ApiError, OAuthFailure, parameterError } from '../http/errors.ts';
 import { refusedMediaType } from '../http/problem.ts';
+import { createBodyReader } from '../http/read-body.ts';
 
 /** Largest body in bytes, where the contract has no `x-body-limit` for the operation. */
 export const bodyLimit = 1_048_576;
@@ -31,30 +32,22 @@ export interface BodyRule {
 
 /** Parses the media types of the contract; every other one is refused with 415. */
 export function registerBodyParsers(app: FastifyInstance): void {
+  const readBody = createBodyReader();
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser(
-    'application/json',
-    { parseAs: 'buffer' },
-    async (request: FastifyRequest, body: Buffer) => {
-      if (body.length === 0) return undefined;
-      return isReadByHandler(request) ? body : parseJson(body);
-    },
+  app.addContentTypeParser('application/json', async (request: FastifyRequest) => {
+    const body = await readBody(request);
+    if (body.length === 0) return undefined;
+    return isReadByHandler(request) ? body : parseJson(body);
+  });
+  app.addContentTypeParser('application/x-www-form-urlencoded', async (request: FastifyRequest) =>
+    parseForm(await readBody(request), formFields[request.routeOptions.config.operationId as OperationId]),
   );
-  app.addContentTypeParser(
-    'application/x-www-form-urlencoded',
-    { parseAs: 'buffer' },
-    async (request: FastifyRequest, body: Buffer) =>
-      parseForm(body, formFields[request.routeOptions.config.operationId as OperationId]),
-  );
-  app.addContentTypeParser(
-    'text/csv',
-    { parseAs: 'buffer' },
-    async (request: FastifyRequest, body: Buffer) => {
-      const charset = /;\s*charset="?([\w-]+)"?/i.exec(request.headers['content-type'] ?? '')?.[1] ?? 'utf-8';
-      if (!/^(utf-?8|us-ascii)$/i.test(charset)) throw refusedMediaType(request);
-      return body;
-    },
-  );
+  app.addContentTypeParser('text/csv', async (request: FastifyRequest) => {
+    const body = await readBody(request);
+    const charset = /;\s*charset="?([\w-]+)"?/i.exec(request.headers['content-type'] ?? '')?.[1] ?? 'utf-8';
+    if (!/^(utf-?8|us-ascii)$/i.test(charset)) throw refusedMediaType(request);
+    return body;
+  });
   app.addContentTypeParser('*', async (request: FastifyRequest) => {
     throw refusedMediaType(request);
   });

@@ -100,8 +100,7 @@ export function shareOf(whole: Database, clientId: string): Database {
   if (!pool || !known) return whole;
   const own = known.get(clientId);
   if (own) return own;
-  // A client whose share is forgotten while calls use it gets another one beside it, which does no harm.
-  if (known.size >= mostShares) known.clear();
+  if (known.size >= mostShares) forgetIdle(known);
   const share = createShare(whole, pool);
   known.set(clientId, share);
   return share;
@@ -112,11 +111,21 @@ export function wholeOf(database: Database): Database {
   return wholes.get(database)?.whole ?? database;
 }
 
+// One that is forgotten while calls use it would be given a second time.
+function forgetIdle(known: Map<string, Database>): void {
+  for (const [clientId, share] of known) if (wholes.get(share)?.part.isIdle) known.delete(clientId);
+}
+
 function createShare(whole: Database, pool: WatchedPool): Database {
   const part = new PoolShare(pool);
   const share = through(part, () => part.connect());
   wholes.set(share, { whole, part });
   return share;
+}
+
+/** Whether a statement of the client whose share this is would begin at once, as far as its other ones are concerned. */
+export function hasRoom(database: Database): boolean {
+  return wholes.get(database)?.part.hasRoom ?? true;
 }
 
 const mostShares = 10_000;

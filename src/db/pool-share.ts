@@ -3,8 +3,6 @@ import { DatabaseUnavailable, ShareTaken } from './unavailable.ts';
 
 // A little longer than the pool waits for a connection, so that the pool is the first to report that it has none.
 const queueMs = 3_200;
-// A server that is silent for this long on every connection is unavailable.
-const silenceMs = 2_500;
 
 interface Waiting {
   enter: () => void;
@@ -33,14 +31,22 @@ export class PoolShare {
   /** As of the pool. @throws ShareTaken when the client's other statements leave no room for too long a time */
   connect(patienceMs = this.limits.silenceMs): Promise<LentClient> {
     if (this.#held === this.#most)
-      return this.#queue().then((waitedMs) => this.#pool.connect(patienceMs, this.#turn(waitedMs)));
+      return this.#queue().then(() => this.#pool.connect(patienceMs, this.#turn()));
     this.#held += 1;
-    return this.#pool.connect(patienceMs, this.#turn(0));
+    return this.#pool.connect(patienceMs, this.#turn());
   }
 
-  #turn(waitedMs: number): Turn {
+  /** Whether another statement of the client would begin at once. */
+  get hasRoom(): boolean {
+    return this.#held < this.#most;
+  }
+
+  get isIdle(): boolean {
+    return this.#held === 0;
+  }
+
+  #turn(): Turn {
     return {
-      waitedMs,
       end: () => this.#leave(),
       fail: (error) => {
         // Those that wait would have to wait as long again, in vain.
@@ -50,10 +56,9 @@ export class PoolShare {
     };
   }
 
-  /** @returns how long it has waited, in ms. */
-  #queue(): Promise<number> {
+  /** Its time is not the server's: a statement that begins late may take as long as any other. */
+  #queue(): Promise<void> {
     return new Promise((resolve, reject) => {
-      const since = performance.now();
       const end = () => {
         clearTimeout(timer);
         this.#waiting.delete(waiting);
@@ -61,21 +66,21 @@ export class PoolShare {
       const waiting: Waiting = {
         enter: () => {
           end();
-          resolve(performance.now() - since);
+          resolve();
         },
         fail: (error) => {
           end();
           reject(error);
         },
       };
-      const timer = setTimeout(() => waiting.fail(this.#absence()), queueMs);
+      const timer = setTimeout(async () => waiting.fail(await this.#absence()), queueMs);
       this.#waiting.add(waiting);
     });
   }
 
-  #absence(): Error {
-    const isSilent = this.#pool.silentMs > silenceMs;
-    return isSilent ? new DatabaseUnavailable(new Error('the database says nothing')) : new ShareTaken();
+  async #absence(): Promise<Error> {
+    const isThere = await this.#pool.isHeard();
+    return isThere ? new ShareTaken() : new DatabaseUnavailable(new Error('the database says nothing'));
   }
 
   /** The place passes to the first in the queue. */

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { WatchedClient, type WatchedClientConfig } from './client.ts';
 import { Diagnosis } from './diagnosis.ts';
@@ -37,14 +38,15 @@ export type WatchedPoolConfig = Omit<pg.PoolConfig, 'Client'> & WatchedClientCon
 export type Discards = Record<'silent' | 'unclean' | 'outdated', number>;
 
 const tickMs = 100;
+// A server that has said nothing for so long, or does not respond so soon when it is asked, is away.
+const quietMs = 2_500;
+const replyMs = 600;
 
 /** A connection that is lent until its `release`. */
 export type LentClient = WatchedClient & Pick<pg.PoolClient, 'release'>;
 
 /** The right to one connection out of a limited number. */
 export interface Turn {
-  /** How long the caller waited for it. */
-  waitedMs: number;
   /** Called when the connection is released. */
   end(): void;
   /** Called when there is none. */
@@ -94,6 +96,7 @@ export class WatchedPool {
   #heardAt = 0;
   #hasHeard = false;
   #hasFailed = false;
+  #reply: Promise<boolean> | undefined;
 
   constructor(config: WatchedPoolConfig, limits: PoolLimits) {
     this.options = config;
@@ -113,12 +116,12 @@ export class WatchedPool {
 
   /**
    * @param patienceMs how long a statement may take.
-   * @param turn the turn of a caller that has already waited.
+   * @param turn the turn in which the connection is used.
    * @throws DatabaseUnavailable when there is no connection in time
    */
   async connect(patienceMs = this.limits.silenceMs, turn?: Turn): Promise<LentClient> {
     this.#timer ??= this.#start();
-    const askedAt = this.#now - (turn?.waitedMs ?? 0);
+    const askedAt = this.#now;
     try {
       const client = (await this.#pool.connect()) as unknown as LentClient;
       const waitedMs = this.#now - askedAt;
@@ -151,9 +154,15 @@ export class WatchedPool {
     clearInterval(this.#timer);
   }
 
-  /** How long nothing has been heard on any connection. */
-  get silentMs(): number {
-    return this.#now - this.#heardAt;
+  /** Whether the server has said anything lately; it is asked if not, as all statements may be waiting for locks. */
+  async isHeard(): Promise<boolean> {
+    if (this.#now - this.#heardAt <= quietMs) return true;
+    this.#reply ??= Promise.race([this.#tryPool().then(() => true), pause(replyMs, false)])
+      .catch(() => false)
+      .finally(() => {
+        this.#reply = undefined;
+      });
+    return this.#reply;
   }
 
   get use(): { busy: number; idle: number; waiting: number } {

@@ -22,7 +22,8 @@
  * - Calls that change the same record go into successive statements, unless the statement can apply several in turn.
  * - In a transaction a call runs directly, since its writes belong to the transaction.
  * - A direct call occupies a connection of its client's share (shareOf), and a shared statement one of the whole pool,
- *   since clients share it.
+ *   since clients share it. It must not wait there for locks: with a key for each record, they would occupy all of it.
+ *   Where it waits for one, its calls are of one client, and it occupies a connection of that client's share.
  *
  * The process keeps no other state for this, and processes need not know of each other.
  */
@@ -32,6 +33,8 @@ import { DatabaseUnavailable, isUnavailable, isUndone } from './unavailable.ts';
 export interface Sharing<Call, Result> {
   /** Calls with the same key may share a statement. */
   key: (call: Call) => string;
+  /** Whether all calls with a key are of one client, and occupy its share. */
+  isOfOneClient?: boolean;
   /** Runs one call on its own; it may wait for locks. */
   alone: (database: Database, call: Call) => Promise<Result>;
   /** Runs several at once; returns the outcome of each, in their order. */
@@ -92,7 +95,7 @@ export function shared<Call, Result>(sharing: Sharing<Call, Result>): Shared<Cal
     const key = sharing.key(call);
     let queue = queues.get(key);
     if (!queue) {
-      queue = new Queue(whole, sharing, () => queues.delete(key));
+      queue = new Queue(sharing.isOfOneClient ? database : whole, sharing, () => queues.delete(key));
       queues.set(key, queue);
     }
     return queue.add(database, call);
@@ -121,7 +124,10 @@ class Queue<Call, Result> {
   readonly #sharing: Sharing<Call, Result>;
   readonly #end: () => void;
 
-  /** @param end called when nothing is running any more. */
+  /**
+   * @param database where the shared statements run.
+   * @param end called when nothing is running any more.
+   */
   constructor(database: Database, sharing: Sharing<Call, Result>, end: () => void) {
     this.#database = database;
     this.#sharing = sharing;

@@ -5,6 +5,6 @@ import { type RawBuilder, sql } from 'kysely';
  * with its generic plan, and plan the statement again at each execution, which costs several times as much as the
  * look-ups.
  */
-export function unplanned(ids: RawBuilder<unknown>): RawBuilder<unknown> {
-  return sql`(select ${ids})::bigint[]`;
+export function unplanned(ids: RawBuilder<unknown>, type = 'bigint[]'): RawBuilder<unknown> {
+  return sql`(select ${ids})::${sql.raw(type)}`;
 }

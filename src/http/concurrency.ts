@@ -1,8 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { tooManyAtOnce } from './errors.ts';
+import { badRequest, tooManyAtOnce } from './errors.ts';
 
 export interface ConcurrencyLimit {
-  /** An onRequest hook, to run after authentication and before the body is read. @throws 429 */
+  /** An onRequest hook, to run after authentication and before the body is read. @throws 429, or 400 if the client has hung up */
   enter(request: FastifyRequest, reply: FastifyReply): Promise<void>;
   /** Performs the call; its place is kept until it has ended, even if the client has hung up. */
   during<T>(request: FastifyRequest, perform: () => Promise<T>): Promise<T>;
@@ -27,6 +27,8 @@ export function createConcurrencyLimit(limit: number): ConcurrencyLimit {
 
   return {
     async enter(request, reply) {
+      // While it was authenticated: no event would follow that gives its place back.
+      if (reply.raw.destroyed) throw badRequest('The request was aborted.');
       const client = clientOf(request);
       const calls = callsOf.get(client) ?? 0;
       if (calls >= limit) throw tooManyAtOnce(limit);

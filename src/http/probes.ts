@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { type Database, databaseState, requireWritable } from '../db/database.ts';
+import { shareLooks } from '../db/replicas/share-looks.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { serviceUnavailable } from './errors.ts';
 
@@ -9,6 +10,8 @@ import { serviceUnavailable } from './errors.ts';
  * @param leaving is aborted as soon as the process is told to stop.
  */
 export function registerHealth(app: FastifyInstance, database: Database, leaving?: AbortSignal): void {
+  // However many ask, and nobody counts them.
+  const isWritable = shareLooks(() => requireWritable(database));
   app.get('/health/live', async (_request, reply) => {
     const state = databaseState(database);
     return reply.code(state === 'stuck' ? 503 : 200).send({ status: liveness[state] });
@@ -16,7 +19,7 @@ export function registerHealth(app: FastifyInstance, database: Database, leaving
   app.get('/health/ready', async (request, reply) => {
     if (leaving?.aborted) return reply.code(503).send({ status: 'stopping' });
     try {
-      await requireWritable(database);
+      await isWritable();
     } catch (error) {
       request.log.warn({ err: error }, 'not ready');
       throw serviceUnavailable();

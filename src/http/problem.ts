@@ -11,7 +11,6 @@ import {
   internalError,
   OAuthFailure,
   parameterError,
-  payloadTooLarge,
   serviceUnavailable,
   tooManyInProgress,
   unsupportedMediaType,
@@ -114,9 +113,7 @@ const textErrors: Record<string, () => ApiError> = {
 };
 
 const fastifyErrors: Record<string, (request: FastifyRequest) => ApiError> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: (request) => payloadTooLarge(request.routeOptions.bodyLimit ?? 0),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: refusedMediaType,
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => badRequest('The length of the body differs from Content-Length.'),
   FST_ERR_BAD_URL: () =>
     badRequest('The URL is not valid: a percent sign must be followed by two hex digits of UTF-8.'),
 };

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest, RouteOptions } from 'fastify';
 import { type ApiError, headersTooLarge, methodNotAllowed, notFound, uriTooLong } from './errors.ts';
-import { requireUnambiguous } from './message-form.ts';
+import { ambiguity } from './message-form.ts';
 
 /**
  * Longest path and query in characters: searchItems accepts 200 UUIDs, which are 9,800. RFC 9110, section 4.1
@@ -29,11 +29,12 @@ export function refuseUnrouted(app: FastifyInstance): void {
   // In a hook, since Fastify reads and parses the body before it calls the handler below. Async, so that the rest of
   // the bytes that came with a refused request are parsed before the response.
   app.addHook('onRequest', async (request) => {
+    const ambiguous = ambiguity(request.raw);
+    if (ambiguous) throw ambiguous;
     if (request.url.length > maxUrlLength) throw uriTooLong(maxUrlLength);
     const { 'if-match': ifMatch = '', 'if-none-match': ifNoneMatch = '' } = request.headers;
     if (Math.max(ifMatch.length, ifNoneMatch.length) > maxETagsLength)
       throw headersTooLarge(`If-Match and If-None-Match may have at most ${maxETagsLength} characters.`);
-    requireUnambiguous(request.raw);
     if (request.is404 || request.routeOptions.url === '*') throw refusal(request, served);
   });
   // Called by routes that pass a request on, such as the route for static files.

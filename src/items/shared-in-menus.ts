@@ -3,10 +3,10 @@
  * has locked. It never waits while it holds a lock, so it cannot be part of a deadlock, in whatever order others
  * lock: it skips items that another transaction has locked.
  *
- * It skips such menus as well, so that no call waits because of a menu that is not its own. The calls in such a menu
- * meet again in a statement for this menu alone, which waits for it before it locks anything else; until that has
- * ended, further calls in this menu join it directly. A call whose item was locked, or does not exist, continues on
- * its own.
+ * It skips such menus as well, so that no call waits because of a menu that is not its own. The calls of a client in
+ * such a menu meet again in a statement for this menu alone, which waits for it before it locks anything else; until
+ * that has ended, further calls of the client in this menu join it directly. A call whose item was locked, or does not
+ * exist, continues on its own.
  */
 import { type RawBuilder, sql } from 'kysely';
 import type { Database } from '../db/database.ts';
@@ -15,6 +15,7 @@ import type { Param, Statement } from '../db/statement.ts';
 import type { Stamped } from '../http/conditional.ts';
 import type { MenuKey } from '../records/menu-reach.ts';
 import { type Reach, reachKey, withinReach } from '../records/reach.ts';
+import type { Switching } from '../records/switches.ts';
 
 /** Which menus a statement locks: those that are free, or its only one, waiting for it. */
 export type MenuLocks = 'free' | 'awaited';
@@ -25,14 +26,15 @@ interface SharingInMenus<Call, Row> extends Pick<Sharing<Call, Row[]>, 'alone' |
 }
 
 /** @returns the same write as `alone`, for any number of calls at once. */
-export function sharedInMenus<Call extends MenuKey, Row>({
+export function sharedInMenus<Call extends MenuKey & Switching, Row>({
   alone,
   together,
   ...sharing
 }: SharingInMenus<Call, Row>): Statement<Call, Row> {
   const inOneMenu = shared<Call, Row[]>({
     ...sharing,
-    key: (call) => `${call.menu_id} ${reachKey(call)}`,
+    key: (call) => `${call.menu_id} ${call.client_id} ${reachKey(call)}`,
+    isOfOneClient: true,
     alone,
     together: (database, calls) => together('awaited', database, calls),
     goesBeside: false,

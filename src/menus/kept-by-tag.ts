@@ -6,12 +6,13 @@
  * Guarantee: no reader gets anything older than the ETag it was told. A cached menu is served only under its own
  * ETag, so a write by another process, which changes the ETag, leads to a miss. A rebuild is shared by all readers
  * for whom it is new enough: those who were told the ETag with which it began or the one that it found, and those who
- * were told theirs before it began. At most one rebuild of a menu is running, so a reader waits for at most two,
- * however fast writes follow.
+ * were told theirs before it began. At most one rebuild of a menu is shared, so a reader waits for at most two,
+ * however fast writes follow. A client whose other calls occupy its share of the database rebuilds a menu for itself
+ * alone, since the others would wait with it.
  *
  * Failures: readers who share a rebuild fail with it; those who only waited for its end begin the next.
  */
-import { type Database, wholeOf } from '../db/database.ts';
+import { type Database, hasRoom, wholeOf } from '../db/database.ts';
 
 interface Tagged {
   etag: string;
@@ -64,7 +65,10 @@ export function keptByTag<Built extends Tagged>(
       if (found?.etag === etag) return found;
     }
     // A rebuild that is running after the wait began after this reader asked.
-    return (menus.rebuilds.get(menuId) ?? begin(menus, menuId, etag, build)).built;
+    const begun = menus.rebuilds.get(menuId);
+    if (begun) return begun.built;
+    // Nobody waits for a client whose other calls occupy its share.
+    return hasRoom(database) ? begin(menus, menuId, etag, build).built : rebuild(menus, menuId, build);
   };
 
   function menusOf(database: Database): Menus<Built> {
@@ -79,15 +83,20 @@ export function keptByTag<Built extends Tagged>(
     since: string,
     build: (kept: Built | undefined) => Promise<Built | undefined>,
   ): Rebuild<Built> {
-    const built = build(menus.kept.get(menuId))
-      .then((found) => {
-        if (found) keep(menus, menuId, found);
-        return found;
-      })
-      .finally(() => menus.rebuilds.delete(menuId));
-    const rebuild = { since, built };
-    menus.rebuilds.set(menuId, rebuild);
-    return rebuild;
+    const built = rebuild(menus, menuId, build).finally(() => menus.rebuilds.delete(menuId));
+    const begun = { since, built };
+    menus.rebuilds.set(menuId, begun);
+    return begun;
+  }
+
+  async function rebuild(
+    menus: Menus<Built>,
+    menuId: number,
+    build: (kept: Built | undefined) => Promise<Built | undefined>,
+  ): Promise<Built | undefined> {
+    const built = await build(menus.kept.get(menuId));
+    if (built) keep(menus, menuId, built);
+    return built;
   }
 
   // Those cached longest make room.

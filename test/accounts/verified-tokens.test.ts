@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import t from 'tap';
 import { revokeSigningKeys, rotateSigningKey } from '../../src/accounts/rotate-signing-key.ts';
 import { loadSigningKeys } from '../../src/accounts/signing-keys.ts';
 import { createVerifiedTokens } from '../../src/accounts/verified-tokens.ts';
+import { WatchedClient } from '../../src/db/client.ts';
 import { createSeal } from '../../src/db/seal.ts';
-import { send } from '../support/api.ts';
+import { statementName } from '../../src/db/statement-names.ts';
+import { type Api, send } from '../support/api.ts';
 import { eventually } from '../support/eventually.ts';
 import { encryptionKey, startTestService } from '../support/service.ts';
 
@@ -50,3 +53,59 @@ t.test('those used longest ago make room, and an expired one is forgotten', asyn
   verified.add('of no key', 'k'.repeat(43), claims());
   t.equal(await verified.find('of no key'), undefined);
 });
+
+t.test('tokens that come at once are looked up together, and each is judged on its own', async (t) => {
+  const { url, api, app, client, database } = await startTestService(t);
+  const fetchToken = async ({ credentials: { client_id, client_secret } }: Api) => {
+    const body = new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id,
+      client_secret,
+    }).toString();
+    return (await api.call('POST', '/oauth/token', { token: null, headers: form, body })).body.access_token;
+  };
+  const [disabled, outdated, narrow, elsewhere] = [
+    await client(),
+    await client(),
+    await client({ scopes: ['webhooks:manage'] }),
+    await client({ account: 'Another' }),
+  ];
+  const own = await Promise.all(Array.from({ length: 40 }, () => fetchToken(api)));
+  const tokens: [token: string, status: number][] = own.map((token) => [token, 200]);
+  const revoked = await fetchToken(api);
+  const { client_id, client_secret } = api.credentials;
+  const body = new URLSearchParams({ token: revoked, client_id, client_secret }).toString();
+  await api.call('POST', '/oauth/revoke', { token: null, headers: form, body });
+  tokens.push(
+    [revoked, 401],
+    [await fetchToken(disabled), 401],
+    [await fetchToken(outdated), 401],
+    [await fetchToken(narrow), 403],
+    [await fetchToken(elsewhere), 403],
+  );
+  const idOf = ({ credentials }: Api) => credentials.client_id;
+  await sql`update client set disabled_at = now() where client_id = ${idOf(disabled)}`.execute(database);
+  await sql`update client set token_generation = 1 where client_id = ${idOf(outdated)}`.execute(database);
+  const executed = t.capture(WatchedClient.prototype, 'query', WatchedClient.prototype.query);
+  let arrived = 0;
+  app.server.on('request', () => {
+    arrived += 1;
+  });
+  const begun = await database.transaction().execute(async (transaction) => {
+    await sql`lock table client in access exclusive mode`.execute(transaction);
+    const begun = tokens.map(([token]) => api.get('/menus/1', { token }));
+    await eventually('all have arrived', async () => arrived === begun.length);
+    return begun;
+  });
+  const responses = await Promise.all(begun);
+  t.strictSame(
+    responses.map(({ status }) => status),
+    tokens.map(([, status]) => status),
+  );
+  const names = executed().map(({ args: [text] }) => statementName(String(text)) ?? '');
+  const lookUps = names.filter((name) => name.startsWith('accounts.findCaller'));
+  t.ok(lookUps.length < 5, `${tokens.length} tokens took ${lookUps}`);
+  t.equal((await send(url, 'GET', '/api/v1/menus/1', { authorization: `Bearer ${own[0]}` })).status, 200);
+});
+
+const form = { 'content-type': 'application/x-www-form-urlencoded' };

@@ -1,6 +1,7 @@
 import { CompiledQuery, sql } from 'kysely';
 import t, { type Test } from 'tap';
-import { type Database, openDatabase, patient, poolUse } from '../../src/db/database.ts';
+import { type Database, openDatabase, patient, poolUse, shareOf } from '../../src/db/database.ts';
+import { ShareTaken } from '../../src/db/unavailable.ts';
 import { eventually } from '../support/eventually.ts';
 import { cloneDatabase } from '../support/service.ts';
 
@@ -60,6 +61,31 @@ t.test('the wait for a connection and its first statement share one bound', asyn
   const start = performance.now();
   await Promise.all([sleep(database, 1.2), t.rejects(sleep(database, 5), givenUp)]);
   t.ok(performance.now() - start < 2_400);
+});
+
+t.test(
+  'a statement that waits for others of its client has all of its time, and nothing is given up',
+  async (t) => {
+    const database = open(t, { query_timeout: 1_000 }, 2);
+    const share = shareOf(database, 'client');
+    const outcomes = await Promise.allSettled(Array.from({ length: 6 }, () => sleep(share, 0.7)));
+    const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []));
+    t.ok(refused.length < 3, 'four follow each other within three seconds');
+    for (const reason of refused) t.ok(reason instanceof ShareTaken);
+    t.equal(poolUse(database).discards.silent, 0);
+  },
+);
+
+t.test('however many clients there are, each has one share while it uses it', async (t) => {
+  const database = open(t, {}, 2);
+  const first = shareOf(database, 'first');
+  const asleep = sleep(first, 0.5);
+  await eventually('it is in use', async () => poolUse(database).busy > 0);
+  const idle = shareOf(database, 'idle');
+  for (let number = 0; number < 10_000; number += 1) shareOf(database, `${number}`);
+  t.equal(shareOf(database, 'first'), first);
+  t.not(shareOf(database, 'idle'), idle, 'those of others are forgotten');
+  await asleep;
 });
 
 t.test('connections that were heard from meanwhile are kept', async (t) => {

@@ -1,11 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { sql } from 'kysely';
 import t from 'tap';
 import { defaultPoolSize, openDatabase } from '../../src/db/database.ts';
 import { type DistantCall, distantClient } from '../support/distant-client.ts';
 import { startFlood } from '../support/flood.ts';
-import { makeLocation, makeMenu, makeTree } from '../support/records.ts';
+import { makeCategory, makeItem, makeLocation, makeMenu, makeTree } from '../support/records.ts';
 import { startTestService } from '../support/service.ts';
-import { whileLocked } from '../support/while-locked.ts';
+import { waiters, whileLocked } from '../support/while-locked.ts';
 
 const connections = 50;
 const itemsPerMenu = 1_000;
@@ -82,21 +83,94 @@ t.test('calls of one client that wait for a lock occupy half of the connections'
   for (const { status } of [...begun, ...(await Promise.all(queued))]) t.equal(status, 201, 'in the end');
 });
 
-t.test('a call that gets no connection of its client is told to retry later', async (t) => {
+t.test('shared statements that wait for many menus occupy half of the connections too', async (t) => {
+  const location = await makeLocation(loud);
+  const paths: string[] = [];
+  for (let made = 0; made < 2 * defaultPoolSize; made += 1) {
+    const category = await makeCategory(loud, (await makeMenu(loud, location.location_id)).menu_id);
+    const { menu_id, item_id } = await makeItem(loud, category);
+    paths.push(`/menus/${menu_id}/items/${item_id}/toggle`);
+  }
+  const aside = openDatabase(connection, { max: 2 });
+  t.teardown(() => aside.destroy());
+  const begun = await aside.transaction().execute(async (transaction) => {
+    await sql`select from menu where location_id = ${location.location_id} for update`.execute(transaction);
+    const begun = [...paths, ...paths].map((path) => loud.post(path));
+    await waiters(aside, defaultPoolSize / 2);
+    await probed(300);
+    t.equal((await waiters(aside, 1)).length, defaultPoolSize / 2);
+    return begun;
+  });
+  for (const { status } of await Promise.all(begun)) t.equal(status, 200, 'in the end');
+});
+
+for (const others of ['nobody else', 'another account'])
+  t.test(
+    `a call that gets no connection of its client, while ${others} asks anything, is told to retry later`,
+    async (t) => {
+      const { menu } = await makeTree(loud);
+      const create = () => loud.post(`/menus/${menu.menu_id}/categories`, { name: 'Waits for its menu' });
+      const half = Array.from({ length: defaultPoolSize / 2 }, () => create);
+      const patient = openDatabase(connection, { max: 2 });
+      t.teardown(() => patient.destroy());
+      await whileLocked(patient, ['menu', menu.menu_id], half, async () => {
+        const [refused] = await Promise.all([
+          loud.get('/locations'),
+          ...(others === 'another account' ? [probed(3_000)] : []),
+        ]);
+        t.match(refused, {
+          status: 429,
+          body: { code: 'concurrency_limited' },
+          headers: { 'retry-after': '1' },
+        });
+      });
+      t.equal((await loud.get('/locations')).status, 200);
+    },
+  );
+
+t.test('who reads a menu does not wait with another client whose calls wait for each other', async (t) => {
+  const friend = await client();
   const { menu } = await makeTree(loud);
+  const path = `/menus/${(await makeTree(loud)).menu.menu_id}`;
+  await friend.get('/locations');
   const create = () => loud.post(`/menus/${menu.menu_id}/categories`, { name: 'Waits for its menu' });
   const half = Array.from({ length: defaultPoolSize / 2 }, () => create);
-  const patient = openDatabase(connection, { max: 2 });
-  t.teardown(() => patient.destroy());
-  await whileLocked(patient, ['menu', menu.menu_id], half, async () => {
-    const [refused] = await Promise.all([loud.get('/locations'), probed(3_000)]);
-    t.match(refused, {
-      status: 429,
-      body: { code: 'concurrency_limited' },
-      headers: { 'retry-after': '1' },
-    });
+  const aside = openDatabase(connection, { max: 2 });
+  t.teardown(() => aside.destroy());
+  const reads = await whileLocked(aside, ['menu', menu.menu_id], half, async () => {
+    const waiting = [1, 2, 3].flatMap(() => [loud.get(path), loud.get(`${path}/availability`)]);
+    await pause(50);
+    for (const read of [path, `${path}/availability`]) {
+      const { status } = await Promise.race([friend.get(read), ...waiting]);
+      t.equal(status, 200, read);
+    }
+    return waiting;
   });
-  t.equal((await loud.get('/locations')).status, 200);
+  t.ok(reads.length > 0);
+});
+
+t.test('a client that revokes tokens occupies half of the connections', async (t) => {
+  const { client_id, client_secret } = loud.credentials;
+  const headers = { 'content-type': 'application/x-www-form-urlencoded' };
+  const secret = new URLSearchParams({ client_id, client_secret }).toString();
+  const aside = openDatabase(connection, { max: 2 });
+  t.teardown(() => aside.destroy());
+  const tokens: string[] = [];
+  for (let made = 0; made < 2 * defaultPoolSize; made += 1) {
+    const body = `grant_type=client_credentials&${secret}`;
+    const options = { token: null, headers, body };
+    tokens.push((await loud.call('POST', '/oauth/token', options)).body.access_token);
+  }
+  const begun = await aside.transaction().execute(async (transaction) => {
+    await sql`lock table revoked_token in share mode`.execute(transaction);
+    const begun = tokens.map((token) =>
+      loud.call('POST', '/oauth/revoke', { token: null, headers, body: `token=${token}&${secret}` }),
+    );
+    await waiters(aside, defaultPoolSize / 2);
+    await probed(300);
+    return begun;
+  });
+  for (const { status } of await Promise.all(begun)) t.equal(status, 200, 'in the end');
 });
 
 t.test('a flood of heavy calls by one client does not make another account wait', async (t) => {

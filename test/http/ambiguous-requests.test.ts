@@ -49,6 +49,15 @@ const requests: Record<string, [bytes: string, status: number]> = {
   'an empty host': [live('Host:'), 200],
   'an IPv6 host with a port': [live('Host: [::1]:3000'), 200],
   'an absolute target with another host': [request('GET http://other.example/health/live', ['Host: x']), 200],
+  'an absolute target with user information': [request('GET http://a@x/health/live', ['Host: x']), 400],
+  'a target with a fragment': [request('GET /health/live#/../docs', ['Host: x']), 400],
+  'a target that cannot be decoded, and two hosts': [request('GET /%zz', ['Host: x', 'Host: y']), 400],
+  'a target that is too long, and two hosts': [
+    request(`GET /${'a'.repeat(12_288)}`, ['Host: x', 'Host: y']),
+    400,
+  ],
+  'HTTP/0.9': ['GET /health/live\r\n\r\n', 400],
+  'HTTP/2.0 without its frames': [request('GET /health/live', ['Host: x'], '', '2.0'), 400],
   'a token twice': [read(authorization, authorization), 400],
   'two tokens': [read(authorization, 'Authorization: Bearer other'), 400],
   'two media types': [create(['Content-Type: text/csv', 'Content-Length: 2'], '{}'), 400],
@@ -116,12 +125,26 @@ t.test('what follows a refused request is not read as another one', async (t) =>
     const hidden = live('Host: x', 'Connection: close');
     t.strictSame(await statuses(create(framing, `0\r\n\r\n${hidden}`)), [400], framing.join());
   }
+  const path = `/menus/${menu.menu_id}/items/${item.item_id}`;
+  const before = (await api.get(path)).body.data;
+  const refused: [line: string, body: string][] = [
+    ['Host: y', ''],
+    ['Transfer-Encoding: gzip, chunked', '0\r\n\r\n'],
+  ];
+  for (const target of ['GET /health/live', 'GET /%zz', `GET /${'a'.repeat(12_288)}`])
+    for (const [line, body] of refused) {
+      const bytes = `${request(target, ['Host: x', line], body)}${toggle()}`;
+      t.strictSame(await statuses(bytes), [400], `${target.slice(0, 20)}, ${line}`);
+    }
+  t.strictSame((await api.get(path)).body.data, before, 'nor performed');
 });
 
 t.test('an absolute target names the host, and not the header', async (t) => {
   const metadata = '/.well-known/oauth-authorization-server';
-  const { body } = await sendRaw(url, request(`GET http://menus.example${metadata}`, [`Host: ${authority}`]));
-  t.equal(body.issuer, 'http://menus.example');
+  for (const target of ['http://menus.example', 'HTTP://menus.example:80']) {
+    const { body } = await sendRaw(url, request(`GET ${target}${metadata}`, [`Host: ${authority}`]));
+    t.equal(body.issuer, 'http://menus.example');
+  }
 });
 
 /** The statuses of all responses until the service closes the connection. */

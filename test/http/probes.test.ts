@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import t from 'tap';
+import { WatchedClient } from '../../src/db/client.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { send } from '../support/api.ts';
 import { startBehindProxy } from '../support/database-proxy.ts';
@@ -29,6 +30,23 @@ t.test('a process whose database is unavailable is alive and waits', async (t) =
   // Nobody has to ask anything.
   await eventually('it has noticed', async () => (await live(service)).body.status === 'ok');
   t.match(await ready(service), { status: 200 });
+});
+
+t.test('probes at once share their look at the database', async (t) => {
+  const service = await startTestService(t, { pool: { max: 1 } });
+  const executed = t.capture(WatchedClient.prototype, 'query', WatchedClient.prototype.query);
+  let arrived = 0;
+  service.app.server.on('request', () => {
+    arrived += 1;
+  });
+  const probes = await service.database.connection().execute(async () => {
+    const begun = Array.from({ length: 50 }, () => ready(service));
+    await eventually('all have arrived', async () => arrived === begun.length);
+    return begun;
+  });
+  for (const probe of await Promise.all(probes)) t.match(probe, { status: 200, body: { status: 'ok' } });
+  const looks = executed().filter(({ args: [text] }) => String(text).includes('transaction_read_only'));
+  t.ok(looks.length <= 2, `${looks.length} looks`);
 });
 
 t.test('a process that cannot reach an available database reports that it is stuck', async (t) => {

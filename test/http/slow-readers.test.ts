@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import { eventually } from '../support/eventually.ts';
+import { makeLocation, makeMenu } from '../support/records.ts';
 import { startTestService } from '../support/service.ts';
 
 const times = { stallMs: 800, wholeMs: 3_000 };
@@ -11,8 +12,8 @@ const request = 'GET /openapi.json HTTP/1.1\r\nHost: x\r\n\r\n';
 // More than the kernel keeps for a reader who does not read.
 const manyTimes = 60;
 
-async function open(text: string): Promise<Socket> {
-  const { hostname, port } = new URL(url);
+async function open(text: string, to = url): Promise<Socket> {
+  const { hostname, port } = new URL(to);
   const socket = connect({ host: hostname, port: Number(port) });
   t.teardown(() => socket.destroy());
   socket.on('error', () => {});
@@ -80,4 +81,35 @@ t.test('a connection that pauses for less than that gets everything', async (t) 
   const socket = await open(request.repeat(manyTimes));
   await pause(times.stallMs / 2);
   t.match(await responses(socket, manyTimes), /^HTTP\/1.1 200/);
+});
+
+t.test('a client that leaves large responses unread makes no more of them', async (t) => {
+  const { url, api, client } = await startTestService(t);
+  const { menu_id } = await makeMenu(api, (await makeLocation(api)).location_id);
+  const description = 'x'.repeat(4_000);
+  const items = Array.from({ length: 1_000 }, (_, n) => ({
+    external_id: `I${n}`,
+    name: `Nigiri ${n}`,
+    description,
+    price: 1,
+  }));
+  const document = { data: { categories: [{ external_id: 'C', name: 'C', items }] } };
+  t.equal((await api.put(`/menus/${menu_id}/content`, document)).status, 200);
+  const page = `/menus/${menu_id}/items?limit=1000`;
+  const authorization = `Authorization: Bearer ${await api.token()}`;
+  const sockets: Socket[] = [];
+  const refused = await eventually('it is refused', async () => {
+    sockets.push(await open(`GET /api/v1${page} HTTP/1.1\r\nHost: x\r\n${authorization}\r\n\r\n`, url));
+    const { status, headers, body } = await api.get('/locations');
+    return status !== 200 && { status, headers, body };
+  });
+  t.match(refused, {
+    status: 429,
+    headers: { 'retry-after': '1' },
+    body: { code: 'concurrency_limited' },
+  });
+  t.ok(sockets.length > 28, `${sockets.length} responses of 4 MB`);
+  t.equal((await (await client()).get('/locations')).status, 200, 'another client is served');
+  for (const socket of sockets) socket.destroy();
+  await eventually('there is room again', async () => (await api.get(page)).status === 200);
 });

@@ -1,10 +1,12 @@
+import type { IncomingMessage } from 'node:http';
+import { sql } from 'kysely';
 import t from 'tap';
 import { request } from 'undici';
 import { eventually } from '../support/eventually.ts';
 import { whileItemsAreLocked } from '../support/locked-items.ts';
 import { startTestService } from '../support/service.ts';
 
-const { api, client, database, url } = await startTestService(t);
+const { api, app, client, database, url } = await startTestService(t);
 const path = '/menus/1/content?dry_run=true';
 const document = { data: { categories: [] } };
 const limited = { status: 429, body: { code: 'concurrency_limited' }, headers: { 'retry-after': '1' } };
@@ -46,6 +48,44 @@ t.test('an import whose client has gone keeps its place until it has ended', asy
   });
   t.match(third, limited);
   await eventually('there is room again', async () => (await api.put(path, document)).status === 200);
+});
+
+t.test('calls whose client goes before it is authenticated leave no place behind', async (t) => {
+  for (const [method, path, count] of [
+    ['PUT', '/menus/1/content?dry_run=true', 2],
+    ['GET', '/menus/1/content', 16],
+  ] as const) {
+    const other = await client();
+    const authorization = `Bearer ${await other.token()}`;
+    const json = JSON.stringify(document);
+    const gone = new AbortController();
+    await database.transaction().execute(async (transaction) => {
+      await sql`lock table client in access exclusive mode`.execute(transaction);
+      let open = 0;
+      const track = ({ socket }: IncomingMessage) => {
+        open += 1;
+        socket.once('close', () => {
+          open -= 1;
+        });
+      };
+      app.server.on('request', track);
+      const calls = Array.from({ length: count }, () =>
+        request(`${url}/api/v1${path}`, {
+          method,
+          headers: { authorization, ...(method === 'PUT' && { 'content-type': 'application/json' }) },
+          ...(method === 'PUT' && { body: json }),
+          signal: gone.signal,
+        }).catch(() => undefined),
+      );
+      await eventually('they are being authenticated', async () => open === count);
+      gone.abort();
+      await Promise.all(calls);
+      await eventually('their connections have ended', async () => open === 0);
+      app.server.off('request', track);
+    });
+    const options = method === 'PUT' ? { json: document } : {};
+    t.equal((await other.call(method, path, options)).status, 200, path);
+  }
 });
 
 t.test('a client can have sixteen exports in progress, and the next is told to retry later', async (t) => {

@@ -4,15 +4,15 @@ import { sql, type Transaction } from 'kysely';
 import t from 'tap';
 import type { DB } from '../../generated/database.ts';
 import { openDatabase } from '../../src/db/database.ts';
-import type { ApiResponse } from '../support/api.ts';
+import type { Api, ApiResponse } from '../support/api.ts';
 import { type Event, followEvents, listAllEvents } from '../support/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { makeCategory, makeItem, makeLocation, makeMenu } from '../support/records.ts';
 import { startTestService } from '../support/service.ts';
 
 /*
- * Random rounds of calls at once on a few items, by two processes, while another connection holds a lock and backends
- * are terminated. The model is what the events tell: each item goes through its versions one by one, flips when it is
+ * Random rounds of calls at once on a few items, by three clients at two processes, while another connection holds a
+ * lock and backends are terminated. The model is what the events tell: each item goes through its versions one by one, flips when it is
  * toggled, has the fields that it was given, and each call that was answered 200 is told of once, as it was answered. A
  * failure prints the seed; MODEL_SEED runs the same rounds again, although not with the same timing.
  */
@@ -93,6 +93,7 @@ interface Made {
 t.test(`concurrent writes leave what the same writes one by one would (MODEL_SEED=${seed})`, async (t) => {
   const service = await startTestService(t, { pool: { max: 20 } });
   const { api, connection } = service;
+  const friend = await service.client();
   const { api: elsewhere } = await startTestService(t, { connection, pool: { max: 20 } });
   const database = openDatabase(connection, { max: 6 });
   t.teardown(() => database.destroy());
@@ -114,7 +115,7 @@ t.test(`concurrent writes leave what the same writes one by one would (MODEL_SEE
   const make = ({ kind, place }: Round['calls'][number], tag: string): Made => {
     const item = items[place] as Item;
     const id = `call-${number}`;
-    const at = number % 3 === 0 ? elsewhere : api;
+    const at = [elsewhere, api, friend][number % 3] as Api;
     number += 1;
     // Few prices, so that some updates change nothing.
     const fields = {

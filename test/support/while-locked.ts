@@ -26,11 +26,11 @@ export async function whileLocked(
   return Promise.all(begun);
 }
 
-/** Waits until `count` statements wait for locks. */
-async function waiters(database: Database, count: number): Promise<void> {
-  await eventually('a statement waits', async () => {
+/** Waits until `count` statements wait for locks. @returns those that do */
+export function waiters(database: Database, count: number): Promise<unknown[]> {
+  return eventually('a statement waits', async () => {
     const { rows } = await sql`select from pg_stat_activity
       where datname = current_database() and wait_event_type = 'Lock'`.execute(database);
-    return rows.length >= count;
+    return rows.length >= count && rows;
   });
 }
