@@ -47,7 +47,12 @@ const files: Record<string, Expected> = {
     says: /not ok 1 - nothing is left running[\s\S]*another clock/,
   },
   isEmpty: { text: '', passed: 0, failed: 1, says: /asserts nothing$/ },
-  skips: { text: `t.test('this', { skip: 'today' }, async () => {});`, passed: 0, failed: 0, says: /SKIP today/ },
+  skips: {
+    text: `t.test('this', { skip: 'today' }, async () => {});`,
+    passed: 0,
+    failed: 0,
+    says: /SKIP today/,
+  },
   exits: {
     text: `t.pass(); t.test('ends', async () => process.exit(0));`,
     passed: 0,
