@@ -26,6 +26,34 @@ t.test('a client can have two imports in progress, and the next is told to retry
   t.equal((await api.put(path, document)).status, 200, 'once they have ended there is room');
 });
 
+t.test('the large imports of one client do not hold up those of another', async (t) => {
+  const other = await client();
+  // Wrong at its end, so that the response is small.
+  const described = { name: 'Salmon', description: 'x'.repeat(200), price: 1, allergens: ['fish', 'milk'] };
+  const items = Array.from({ length: 10_000 }, (_, n) => ({ ...described, external_id: `${n % 9_999}` }));
+  const body = JSON.stringify({ data: { categories: [{ external_id: 'all', name: 'All', items }] } });
+  const headers = { 'content-type': 'application/json' };
+  const responded: string[] = [];
+  const send = async (by: typeof api, name: string) => {
+    const { status } = await by.call('PUT', path, { body, headers });
+    t.equal(status, 422);
+    responded.push(name);
+  };
+  // Starts both threads.
+  await Promise.all([send(api, 'one'), send(other, 'another')]);
+  responded.length = 0;
+  let arrived = 0;
+  const count = () => {
+    arrived += 1;
+  };
+  app.server.on('request', count);
+  const first = [send(api, 'one'), send(api, 'one')];
+  await eventually('both have arrived', async () => arrived >= 2);
+  await Promise.all([...first, send(other, 'another')]);
+  app.server.off('request', count);
+  t.equal(responded.at(-1), 'one', 'the second of the first client waits for the first');
+});
+
 t.test('a refused import frees its place as well', async (t) => {
   for (const _ of [1, 2, 3]) t.equal((await api.put(path, { data: 1 })).status, 422);
   const headers = { 'content-type': 'text/plain' };

@@ -26,7 +26,10 @@ export async function exportMenu(call: Call<'exportMenu'>): Promise<Reply<'expor
     const stored = requireReach(await readStoredText(database, key, groupsIn(mediaType)), 'menu');
     return {
       etag: representationETag(stored.etag, mediaType),
-      document: await written(stored, { mediaType, withAvailability: query.availability ?? false }),
+      document: await written(caller.clientId, stored, {
+        mediaType,
+        withAvailability: query.availability ?? false,
+      }),
     };
   });
   return mediaType === 'text/csv'
@@ -42,9 +45,9 @@ function groupsIn(mediaType: Form['mediaType']): WantedGroups {
   return mediaType === 'text/csv' ? 'none' : 'of the menu';
 }
 
-async function written(stored: StoredText, form: Form): Promise<Buffer> {
+async function written(clientId: string, stored: StoredText, form: Form): Promise<Buffer> {
   if (sizeOfStored(stored) <= smallSize) return Buffer.from(writeDocument(stored, form).buffer);
-  const { ask, close } = converse('export');
+  const { ask, close } = converse(clientId, 'export');
   try {
     const document = await ask<Uint8Array<ArrayBuffer>>({ stored, form } satisfies ExportQuestion);
     return Buffer.from(document.buffer, document.byteOffset, document.byteLength);

@@ -34,7 +34,7 @@ export async function importMenu(call: Call<'importMenu'>): Promise<Reply<'impor
   const key = menuKey(params, caller);
   const dry_run = query.dry_run ?? false;
   const accepted = menuETagsOf(acceptedETags(headers['if-match']));
-  const planner = openPlanner({ menu_id, dry_run, body, bodyType });
+  const planner = openPlanner(caller.clientId, { menu_id, dry_run, body, bodyType });
   try {
     const wanted: WantedGroups = (await planner.speaksOfGroups()) ? 'of the location' : 'none';
     // The largest menu takes longer than a request may otherwise wait, while others keep the server busy.

@@ -24,13 +24,13 @@ export interface RemotePlanner {
  * In this thread for a small import, in another for a large one. @throws 422 for a small body that is not a document at
  * all.
  */
-export function openPlanner(sent: SentImport): RemotePlanner {
-  let planner = sent.body.length <= smallSize ? plannerHere(sent) : plannerOnThread(sent);
+export function openPlanner(clientId: string, sent: SentImport): RemotePlanner {
+  let planner = sent.body.length <= smallSize ? plannerHere(sent) : plannerOnThread(clientId, sent);
   return {
     speaksOfGroups: () => planner.speaksOfGroups(),
     plan(stored) {
       const size = sent.body.length + (stored ? sizeOfStored(stored) : 0);
-      if (size > smallSize && !planner.isOnThread) planner = plannerOnThread(sent);
+      if (size > smallSize && !planner.isOnThread) planner = plannerOnThread(clientId, sent);
       return planner.plan(stored);
     },
     placeItems: (categories, groups) => planner.placeItems(categories, groups),
@@ -54,8 +54,8 @@ function plannerHere(sent: SentImport): PlacedPlanner {
   };
 }
 
-function plannerOnThread(sent: SentImport): PlacedPlanner {
-  const { ask, close } = converse(sent);
+function plannerOnThread(clientId: string, sent: SentImport): PlacedPlanner {
+  const { ask, close } = converse(clientId, sent);
   return {
     isOnThread: true,
     speaksOfGroups: () => ask({ ask: 'speaksOfGroups', with: [] } satisfies ImportQuestion),

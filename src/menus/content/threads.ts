@@ -5,7 +5,8 @@
  * Actors: this process; threads, started when first needed and kept; for each import or export, a port to one of them.
  *
  * Guarantee: a call that ends, in whatever way, leaves nothing behind on its thread. The thread serves its calls in
- * turn, question by question. If a thread fails, so do its calls, and the next call gets a new one.
+ * turn, question by question. All calls of a client are on one thread, so that other clients need not wait for them, even
+ * in a transaction. If a thread fails, so do its calls, and the next call gets a new one.
  */
 import { availableParallelism } from 'node:os';
 import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
@@ -28,12 +29,12 @@ export interface Conversation {
 export const smallSize = 131_072;
 const mostThreads = Math.max(2, Math.min(4, availableParallelism() - 1));
 
-/** Begins on the thread with the least to do. */
-export function converse(work: Work): Conversation {
-  const thread = leastBusy();
+/** Begins on the client's thread or, if it has none, on the one with the least to do. */
+export function converse(clientId: string, work: Work): Conversation {
+  const thread = threadOf(clientId) ?? leastBusy();
   const { port1: port, port2 } = new MessageChannel();
   thread.worker.postMessage({ work, port: port2 }, [port2]);
-  thread.calls += 1;
+  thread.callers.push(clientId);
   const ended = new AbortController();
   let isDone = false;
   port.once('close', () => {
@@ -45,7 +46,7 @@ export function converse(work: Work): Conversation {
     ask: (question) => ask(port, question, ended.signal),
     close: () => {
       isDone = true;
-      thread.calls -= 1;
+      thread.callers.splice(thread.callers.indexOf(clientId), 1);
       port.close();
     },
   };
@@ -66,21 +67,25 @@ function ask<Reply>(port: MessagePort, question: object, ended: AbortSignal): Pr
 
 interface Thread {
   worker: Worker;
-  /** The number of calls in progress. */
-  calls: number;
+  /** The client of each call in progress. */
+  callers: string[];
 }
 
 const threads = new Set<Thread>();
 
+function threadOf(clientId: string): Thread | undefined {
+  return [...threads].find(({ callers }) => callers.includes(clientId));
+}
+
 function leastBusy(): Thread {
-  const [free] = [...threads].sort((a, b) => a.calls - b.calls);
-  return free && (free.calls === 0 || threads.size >= mostThreads) ? free : startThread();
+  const [free] = [...threads].sort((a, b) => a.callers.length - b.callers.length);
+  return free && (free.callers.length === 0 || threads.size >= mostThreads) ? free : startThread();
 }
 
 function startThread(): Thread {
   const worker = new Worker(new URL('./thread.ts', import.meta.url));
   worker.unref();
-  const thread = { worker, calls: 0 };
+  const thread: Thread = { worker, callers: [] };
   threads.add(thread);
   // When it ends, its ports close, which notifies its calls.
   worker.on('error', () => {});
