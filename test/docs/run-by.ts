@@ -43,6 +43,7 @@ const measures = 'takes minutes; benchmarks.test.ts looks its names and options 
 /** Why the blocks below a heading are not run. */
 export const notRun: Record<string, string> = {
   'docs/benchmarks.md > Operations': measures,
+  'docs/benchmarks.md > Beside other stacks': measures,
   'docs/benchmarks.md > Webhooks': measures,
   'docs/benchmarks.md > At scale': measures,
   'docs/benchmarks.md > More operations': measures,
