@@ -4,7 +4,7 @@ import { type Database, patient } from '../../../src/db/database.ts';
 import { statementTexts } from '../../../src/db/statement.ts';
 import { keepBounds, readBacklog } from '../../../src/webhooks/delivery/backlog.ts';
 import { noteDue, watchDue } from '../../../src/webhooks/delivery/due-endpoints.ts';
-import { pagesRead } from '../../support/buffers.ts';
+import { pagesRead, withoutAutovacuum } from '../../support/buffers.ts';
 import { addEvents, webhookIds, withWebhooks } from '../../support/queue.ts';
 
 /*
@@ -65,6 +65,7 @@ for (const [reason, make] of Object.entries(idle))
     const costs: number[] = [];
     for (const endpoints of [200, 5_000]) {
       const database = await withWebhooks(t, endpoints, { max: 1 });
+      await withoutAutovacuum(database);
       await addDeliveries(database, endpoints, 'mixed', 2 * endpoints);
       await sql`update delivery set created_at = now() - make_interval(hours => webhook_id::int)`.execute(
         database,

@@ -5,7 +5,7 @@ import { type Claim, claimDue } from '../../../src/webhooks/delivery/claim.ts';
 import { watchDue } from '../../../src/webhooks/delivery/due-endpoints.ts';
 import { recordOutcomes } from '../../../src/webhooks/delivery/outcomes.ts';
 import { relayBatch } from '../../../src/webhooks/delivery/relay.ts';
-import { pagesRead } from '../../support/buffers.ts';
+import { pagesRead, withoutAutovacuum } from '../../support/buffers.ts';
 import { eventually } from '../../support/eventually.ts';
 import { delivered } from '../../support/outcomes.ts';
 import { addEvents, withWebhooks } from '../../support/queue.ts';
@@ -32,6 +32,7 @@ for (const [reason, make] of Object.entries(idle))
     const costs: number[] = [];
     for (const endpoints of [200, 5_000]) {
       const database = await withWebhooks(t, endpoints, { max: 1 });
+      await withoutAutovacuum(database);
       await addOneEach(database, endpoints);
       await make.execute(database);
       await sql`update webhook set event_types = '{menu.*}' where webhook_id > 1`.execute(database);

@@ -6,7 +6,7 @@ import { watchDue } from '../../../src/webhooks/delivery/due-endpoints.ts';
 import { rememberOutboxStart } from '../../../src/webhooks/delivery/outbox-start.ts';
 import { recordOutcomes } from '../../../src/webhooks/delivery/outcomes.ts';
 import { relayBatch } from '../../../src/webhooks/delivery/relay.ts';
-import { pagesRead } from '../../support/buffers.ts';
+import { pagesRead, withoutAutovacuum } from '../../support/buffers.ts';
 import { eventually } from '../../support/eventually.ts';
 import { delivered } from '../../support/outcomes.ts';
 import { addEvents } from '../../support/queue.ts';
@@ -25,6 +25,7 @@ for (const records of [100_000, 3])
     const connection = await cloneDatabase(t);
     const database = openDatabase(connection, { max: 1 });
     t.teardown(() => database.destroy());
+    await withoutAutovacuum(database);
     await sql`insert into webhook (account_id, url)
       select 1, 'https://example.com/' from generate_series(1, 5)`.execute(database);
     const start = rememberOutboxStart();

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import t from 'tap';
 import { type Database, openDatabase } from '../../../src/db/database.ts';
 import { recoverEndpoints } from '../../../src/webhooks/delivery/recovery.ts';
-import { pagesRead } from '../../support/buffers.ts';
+import { pagesRead, withoutAutovacuum } from '../../support/buffers.ts';
 import { eventually } from '../../support/eventually.ts';
 import { someItems } from '../../support/menus.ts';
 import { addBacklog, withWebhooks } from '../../support/queue.ts';
@@ -84,6 +84,7 @@ t.test('each batch of a recovery costs the same while a snapshot is open', async
   const connection = await cloneDatabase(t);
   const database = openDatabase(connection, { max: 1 });
   t.teardown(() => database.destroy());
+  await withoutAutovacuum(database);
   await sql`insert into webhook (account_id, url) values (1, 'https://example.com/')`.execute(database);
   await addBacklog(database, 1, 12_000, 12_000);
   await sql`update delivery set next_attempt_at = ${inHours} + make_interval(secs => 3600 * random())`.execute(

@@ -5,7 +5,7 @@ import { statementTexts } from '../../../src/db/statement.ts';
 import { planInOrder } from '../../../src/webhooks/delivery/ordering.ts';
 import { rememberOutboxStart } from '../../../src/webhooks/delivery/outbox-start.ts';
 import { relayBatch } from '../../../src/webhooks/delivery/relay.ts';
-import { pagesRead } from '../../support/buffers.ts';
+import { pagesRead, withoutAutovacuum } from '../../support/buffers.ts';
 import { addEvents, withWebhooks } from '../../support/queue.ts';
 
 const retentionDays = 30;
@@ -110,6 +110,7 @@ t.test(
     const costs: number[] = [];
     for (const flood of [3_000, 30_000]) {
       const database = await withWebhooks(t, 20, { max: 1 });
+      await withoutAutovacuum(database);
       await sql`set session_replication_role = replica`.execute(database);
       await sql`insert into webhook (account_id, url) values (3, '')`.execute(database);
       await addEvents(database, { count: flood, records: flood });
@@ -138,6 +139,7 @@ t.test(
   'a batch costs the same however many wait at its endpoints, before there are statistics',
   async (t) => {
     const database = await withWebhooks(t, 10, { max: 1 });
+    await withoutAutovacuum(database);
     await addEvents(database, { count: 1_200, records: 1_200 });
     const start = rememberOutboxStart();
     const costs: number[] = [];
