@@ -763,7 +763,7 @@ export interface paths {
          *
          *     Records are identified by `external_id`; records without one, by `item_id`, `category_id`, `modifier_group_id` or
          *     `modifier_id`. A document in which every record has an `external_id` can also be imported into another menu, at
-         *     another location too.
+         *     another location too, unless a modifier stands for an item of another menu: such an item has its `item_id` there.
          *
          *     JSON has the hours, the modifier groups that can be reached from the items, and which items and modifiers use them.
          *     CSV has none of these, and importing it keeps them.
