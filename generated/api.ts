@@ -6129,7 +6129,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Error"];
             };
         };
-        /** @description This operation does not accept the `Content-Type`. */
+        /** @description This operation does not accept the `Content-Type`, its charset or the `Content-Encoding`. */
         UnsupportedMediaType: {
             headers: {
                 /**
