@@ -20,7 +20,7 @@ start: $(installed) ## run the service, on its own PostgreSQL unless DATABASE_UR
 cluster: $(installed) ## run many processes of it behind HAProxy, with Redis, until Ctrl-C
 	@$(node) test/cluster/main.ts
 
-test: $(installed) ## run all tests except those of tools and gates
+test: $(installed) ## run all tests except those of tools, gates and portable
 	@$(node) scripts/test.ts
 
 tools: $(installed) ## run the slow tests: tools, the /docs page, many processes, upgrades and restores

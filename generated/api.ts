@@ -763,7 +763,7 @@ export interface paths {
          *
          *     Records are identified by `external_id`; records without one, by `item_id`, `category_id`, `modifier_group_id` or
          *     `modifier_id`. A document in which every record has an `external_id` can also be imported into another menu, at
-         *     another location too.
+         *     another location too, unless a modifier stands for an item of another menu: such an item has its `item_id` there.
          *
          *     JSON has the hours, the modifier groups that can be reached from the items, and which items and modifiers use them.
          *     CSV has none of these, and importing it keeps them.
@@ -2723,14 +2723,15 @@ export interface components {
              *     |---|---|
              *     | the body as a whole | `required`, `json` (not JSON in UTF-8), `csv` (not CSV in UTF-8), `empty` (no field at all), `too_many` (values, or the menu is full), `too_deep` |
              *     | a field | `required`, `unknown`, `type`, `format`, `const`, `enum` (not one of the known values) |
-             *     | text | `too_short`, `too_long`, `characters` (blank, or contains characters that are not allowed) |
+             *     | text | `too_short`, `too_long`, `characters` (blank, contains characters that are not allowed, or does not match its pattern) |
              *     | numbers | `too_small`, `too_large`, `precision` (too many decimal places), `range` |
              *     | lists | `too_few`, `too_many`, `duplicate`, `missing` (a record that the list must name) |
              *     | other records | `not_found` (no such record that this client can access), `taken` (another record has this value) |
              *     | time | `past` (is in the past), `future` (is in the future), `conflict` (contradicts another field), `no_opening` (the hours never begin again) |
+             *     | modifier groups | `unmet` (minima, maxima and default quantities that cannot be met together), `circle` (a group nested in itself), `too_deep` |
              *     | an idempotency key | `reused` (it was sent before with a different body) |
              *     | paging | `cursor` (not a cursor of this list) |
-             *     | a webhook's URL | `invalid_url`, `https_required`, `user_info_not_allowed`, `fragment_not_allowed`, `blocked_address` |
+             *     | a webhook's URL | `invalid_url`, `https_required`, `blocked_address`; a user name, a fragment or another scheme is `characters` |
              * @example precision
              */
             code: string;
@@ -5095,8 +5096,8 @@ export interface components {
              *     | `too_few` | a list | fewer selections in the group than its minimum, `limit` |
              *     | `too_many` | a list | more selections in the group than its maximum, `limit` |
              *     | `too_many_of_modifier` | a selection | the modifier is selected more often than `max_per_modifier` of its group, `limit` |
-             *     | `not_in_group` | a selection | the modifier is in none of the groups that are offered here, or there is no such modifier |
-             *     | `off` | a selection | the modifier, or the item that it stands for, is unavailable or deleted |
+             *     | `not_in_group` | a selection | the modifier is in none of the groups that are offered here, or there is no such modifier, as when it has been deleted |
+             *     | `off` | a selection | the modifier is unavailable, or the item that it stands for is unavailable or deleted |
              *     | `too_deep` | a list | it is nested more than six levels deep |
              * @example too_few
              */
@@ -6128,7 +6129,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Error"];
             };
         };
-        /** @description This operation does not accept the `Content-Type`. */
+        /** @description This operation does not accept the `Content-Type`, its charset or the `Content-Encoding`. */
         UnsupportedMediaType: {
             headers: {
                 /**

@@ -22,6 +22,7 @@ export const checks: Record<string, Check> = {
     ...characters((text) =>
       /^20\d{2}-[01]\d-[0-3]\dT[0-2]\d:[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-](0\d|1[0-4]):[0-5]\d)$/.test(text),
     ),
+    message: 'is not a moment with an offset, in the years 2000 to 2099',
     maxLength: 35,
   },
   'moment-or-local-time': {

@@ -254,7 +254,8 @@ const codes: Record<string, string> = {
 const messages: Record<string, string> = {
   additionalProperties: 'is unknown',
   required: 'is required',
-  pattern: 'is blank or contains characters that are not allowed',
+  // Without the pattern itself: an OAuth error's description may have neither quotes nor backslashes (RFC 6749, 5.2).
+  pattern: 'does not match its pattern in the contract',
   minProperties: 'must have at least one field',
 };
 

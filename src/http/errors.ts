@@ -133,7 +133,7 @@ export function unsupportedMediaType(accepted: readonly string[]): ApiError {
     415,
     'Unsupported Media Type',
     'unsupported_media_type',
-    `Send the body as ${accepted.join(' or ')}.`,
+    `Send the body as ${accepted.join(' or ')}, in UTF-8 and without a Content-Encoding.`,
   );
 }
 

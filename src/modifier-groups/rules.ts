@@ -32,9 +32,13 @@ export function unmet({ defaults, ownNumbers, ...rules }: GroupRules): FieldErro
   ];
 }
 
-/** @throws 422 at `default_quantity`, after a change of one. */
+/** @throws 422 at `default_quantity`, after a change of one; the message names the number of the group it breaks. */
 export function requireDefaultsMet(rules: GroupRules): void {
-  const errors = unmet(rules).map((error) => ({ ...error, field: '/default_quantity' }));
+  const errors = unmet(rules).map(({ field, code, message }) => ({
+    field: '/default_quantity',
+    code,
+    message: `cannot be met: ${field.slice(1)} ${message}`,
+  }));
   if (errors.length > 0) throw parameterError(errors);
 }
 

@@ -188,6 +188,23 @@ t.test('URLs of webhooks are refused as the first contract refused them', async 
   }
 });
 
+t.test('an error says whether the characters of a text, its form or its years are wrong', async (t) => {
+  const path = `/menus/${menu.menu_id}/items/${item.item_id}`;
+  const from = (time: string) => ({ hours: { weekly: [{ days: ['fri'], from: time, minutes: 60 }] } });
+  const characters = 'is blank or contains characters that are not allowed';
+  const form = 'does not match its pattern in the contract';
+  const years = 'is not a moment with an offset, in the years 2000 to 2099';
+  for (const [url, body, message] of [
+    [path, { name: 'Tea\0' }, characters],
+    [path, from('24:00'), form],
+    [path, { unavailable_until: '2100-01-01T00:00:00Z' }, years],
+    ['/webhooks', { url: 'https://user@example.com/' }, form],
+  ] as const) {
+    const response = await (url === path ? api.put(url, body) : api.post(url, body));
+    t.match(response, { status: 422, body: { errors: [{ code: 'characters', message }] } });
+  }
+});
+
 t.test('patterns that are spelt differently match what they did', async (t) => {
   const { schemas, parameters, headers } = document.components;
   const pairs: [string, string][] = [

@@ -62,7 +62,14 @@ t.test('a new modifier is refused if its external_id, its default or its item is
   await events.next();
   for (const [body, error] of [
     [{ external_id: 'A' }, { field: '/external_id', code: 'taken' }],
-    [{ default_quantity: 1 }, { field: '/default_quantity', code: 'unmet' }],
+    [
+      { default_quantity: 1 },
+      {
+        field: '/default_quantity',
+        code: 'unmet',
+        message: 'cannot be met: max_selections is 1, and the default quantities are 2 together',
+      },
+    ],
     [{ item_id: elsewhere.item.item_id }, { field: '/item_id', code: 'not_found' }],
     [{ unavailable_until: '2020-01-01T00:00:00Z' }, { field: '/unavailable_until', code: 'past' }],
   ] as const) {
