@@ -28,6 +28,7 @@ async function withDatabase<Result>(
 ): Promise<Result> {
   const running = config.databaseUrl ? undefined : await runningEmbedded(config.dataDir);
   const started = config.databaseUrl || running ? undefined : await startEmbedded(config.dataDir);
+  if (started?.isNew) say(`DATA_DIR ${config.dataDir} had no database, so this is a new one`);
   const connection: pg.PoolConfig = running ??
     started?.connection ?? { connectionString: config.databaseUrl as string };
   const database = openDatabase(connection, { max: 1 });

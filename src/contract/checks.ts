@@ -98,7 +98,8 @@ function isLine(text: string): boolean {
   return !/\p{Cc}/u.test(text) && text.isWellFormed();
 }
 
-const currencies = new Set(Intl.supportedValuesOf('currency'));
+// Intl lacks one that ISO 4217 lists beside VES.
+const currencies = new Set([...Intl.supportedValuesOf('currency'), 'VED']);
 
 // Intl takes names in any case and knows aliases, which it may resolve to another name. Readers of ours may not.
 function isTimeZone(name: string): boolean {

@@ -187,18 +187,23 @@ function letEnter(dataDir: string, account: Account): boolean {
 /**
  * Makes the cluster `directory/postgres`, unless it is there. It gets that name only when complete, so an initdb
  * that is interrupted leaves nothing broken. The caller holds the lock of the directory.
+ * @returns whether it made one.
  * @throws an Error of one line when initdb fails, or when the cluster is of another major version.
  */
-export async function prepareCluster(directory: string, programs: Programs): Promise<void> {
+export async function prepareCluster(directory: string, programs: Programs): Promise<boolean> {
   const cluster = join(directory, 'postgres');
   await removeUnfinished(directory);
-  if (fs.existsSync(cluster)) return requireMajor(directory, programs.major);
+  if (fs.existsSync(cluster)) {
+    requireMajor(directory, programs.major);
+    return false;
+  }
   const fresh = await fs.promises.mkdtemp(`${cluster}.new-`);
   try {
     const { uid, gid } = programs.account;
     if (uid !== undefined && gid !== undefined) fs.chownSync(fresh, uid, gid);
     await initialise(fresh, programs);
     await fs.promises.rename(fresh, cluster);
+    return true;
   } finally {
     await fs.promises.rm(fresh, { recursive: true, force: true });
   }

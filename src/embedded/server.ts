@@ -37,6 +37,8 @@ export { DataDirectoryInUse } from './postmaster.ts';
 export interface EmbeddedPostgres {
   /** libpq-style connection for pg.Pool: host is the directory of the Unix socket. */
   readonly connection: Connection;
+  /** Whether its data directory had no database yet. */
+  readonly isNew: boolean;
   /** Rejects, with an Error of one line, when the server has ended and cannot be started again. */
   readonly lost: Promise<never>;
   /** Stops the server we started (fast shutdown), waits until it is gone, frees the data directory. Idempotent. */
@@ -66,12 +68,12 @@ export async function startEmbedded(
   const lock = await holdLock(directory);
   const start = (signal?: AbortSignal) => startServer(directory, programs, settings, signal);
   try {
-    await prepareCluster(directory, programs);
+    const isNew = await prepareCluster(directory, programs);
     const server = await start();
     const { lost, stop: stopServer } = keepRunning(server, start, { report, patienceMs });
     let stopped: Promise<void> | undefined;
     const stop = () => (stopped ??= stopServer().then(() => release(lock)));
-    return { connection: server.connection, lost, stop };
+    return { connection: server.connection, isNew, lost, stop };
   } catch (error) {
     await release(lock);
     throw error;

@@ -96,6 +96,8 @@ t.test('names every code that no standard has', async (t) => {
   for (const timezone of ['Europe/Kyiv', 'Asia/Kolkata', 'UTC']) {
     t.equal((await api.post('/locations', { ...tokyo, external_id: null, timezone })).status, 201, timezone);
   }
+  for (const currency of ['VES', 'VED', 'XCG', 'SLE'])
+    t.equal((await api.post('/locations', { ...tokyo, external_id: null, currency })).status, 201, currency);
   for (const timezone of ['asia/tokyo', '+09:00', 'JST9', '']) {
     t.equal((await api.post('/locations', { ...tokyo, external_id: null, timezone })).status, 422, timezone);
   }

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type EmbeddedPostgres, startEmbedded } from '../../src/embedded/server.ts';
 
-export interface ScratchPostgres extends Omit<EmbeddedPostgres, 'lost'> {
+export interface ScratchPostgres extends Omit<EmbeddedPostgres, 'isNew' | 'lost'> {
   /** Stops the server, which cuts every connection, and starts it again on the same data and address. */
   restart(): Promise<void>;
 }
