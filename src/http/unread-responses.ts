@@ -1,6 +1,9 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ClientBytes } from './client-bytes.ts';
 import { tooManyInProgress } from './errors.ts';
+
+/** To be called before the response to a read is sent. @throws 429 while the client leaves too much unread */
+export type RequireFewUnread = (request: FastifyRequest) => void;
 
 const mostUnread = 128 * 1024 * 1024;
 // A client may leave thousands of smaller ones unread within its quota.
@@ -8,10 +11,11 @@ const leastCounted = 16_384;
 
 /**
  * Bounds what a client can make the process keep by reading its responses slowly: further calls get 429 before they do
- * anything. A Buffer that several of its responses send counts once: it may be a menu, kept for all who read it, but
- * each version of the menu is another. To be called after responses are compressed, as that form is what stays.
+ * anything, and so do reads that had begun before. A Buffer that several of its responses send counts once: it may be a
+ * menu, kept for all who read it, but each version of the menu is another. To be called after responses are compressed,
+ * as that form is what stays.
  */
-export function boundUnreadResponses(app: FastifyInstance): void {
+export function boundUnreadResponses(app: FastifyInstance): RequireFewUnread {
   const unread = new ClientBytes();
   const responsesWith = new WeakMap<Buffer, Map<string, number>>();
 
@@ -25,8 +29,13 @@ export function boundUnreadResponses(app: FastifyInstance): void {
     return Math.min(before, before + change);
   }
 
-  app.addHook('preHandler', ({ caller }, _reply, done) => {
-    done(caller && unread.of(caller.clientId).bytes > mostUnread ? tooManyInProgress() : undefined);
+  const requireFewUnread: RequireFewUnread = ({ caller }) => {
+    if (caller && unread.of(caller.clientId).bytes > mostUnread) throw tooManyInProgress();
+  };
+
+  app.addHook('preHandler', (request, _reply, done) => {
+    requireFewUnread(request);
+    done();
   });
   app.addHook('onSend', ({ caller }, { raw }, payload, done) => {
     if (caller && isCounted(payload) && !raw.destroyed) {
@@ -38,6 +47,7 @@ export function boundUnreadResponses(app: FastifyInstance): void {
     }
     done();
   });
+  return requireFewUnread;
 }
 
 function isCounted(payload: unknown): payload is string | Buffer {

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
@@ -127,6 +128,22 @@ t.test('a client that leaves large responses unread makes no more of them', asyn
   t.equal((await (await client()).get('/locations')).status, 200, 'another client is served');
   for (const socket of sockets) socket.destroy();
   await eventually('there is room again', async () => (await api.get(page)).status === 200);
+});
+
+t.test('large responses that are asked for at once are held to the same bound', async (t) => {
+  const { url, api, app } = await startTestService(t);
+  const { path, read } = await largeMenu(api);
+  const asked: ServerResponse[] = [];
+  app.server.on('request', (_request, response) => asked.push(response));
+  const sockets = await Promise.all(
+    Array.from({ length: 80 }, () => open(read(`${path}/items?limit=1000`), url)),
+  );
+  await eventually('all have a response', async () => asked.filter((one) => one.headersSent).length === 80);
+  const made = asked.filter(({ statusCode }) => statusCode === 200).length;
+  t.ok(made > 28 && made < 45, `${made} responses of 4 MB`);
+  t.same(new Set(asked.map(({ statusCode }) => statusCode)), new Set([200, 429]));
+  for (const socket of sockets) socket.destroy();
+  await eventually('there is room again', async () => (await api.get(path)).status === 200);
 });
 
 t.test(
