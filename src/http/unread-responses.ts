@@ -40,9 +40,10 @@ export function boundUnreadResponses(app: FastifyInstance): RequireFewUnread {
   app.addHook('onSend', ({ caller }, { raw }, payload, done) => {
     if (caller && isCounted(payload) && !raw.destroyed) {
       const { clientId } = caller;
-      if (others(payload, clientId, 1) === 0) unread.of(clientId).bytes += payload.length;
+      const bytes = Buffer.byteLength(payload);
+      if (others(payload, clientId, 1) === 0) unread.of(clientId).bytes += bytes;
       raw.once('close', () => {
-        if (others(payload, clientId, -1) === 0) unread.of(clientId).bytes -= payload.length;
+        if (others(payload, clientId, -1) === 0) unread.of(clientId).bytes -= bytes;
       });
     }
     done();

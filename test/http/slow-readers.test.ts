@@ -88,7 +88,8 @@ t.test('a connection that pauses for less than that gets everything', async (t) 
 /** A menu whose representations have 4 MB, and what is sent to read one of them. */
 async function largeMenu(api: Api) {
   const { menu_id } = await makeMenu(api, (await makeLocation(api)).location_id);
-  const description = 'x'.repeat(4_000);
+  // Three bytes each.
+  const description = '寿'.repeat(1_333);
   const items = Array.from({ length: 1_000 }, (_, n) => ({
     external_id: `I${n}`,
     name: `Nigiri ${n}`,
