@@ -75,8 +75,8 @@ export async function buildApp(options: AppOptions, parts: AppParts): Promise<Fa
   const app = await createServer(options, leaving);
   if (metrics) registerMetrics(app, metrics);
   if (options.responseCheckRate) await checkResponses(app, options.responseCheckRate, metrics);
-  boundUnreadResponses(app);
   compressResponses(app);
+  const requireFewUnread = boundUnreadResponses(app);
   cutSlowReaders(app, options.readingTime);
 
   const keys = await loadSigningKeys(database, seal);
@@ -119,6 +119,7 @@ export async function buildApp(options: AppOptions, parts: AppParts): Promise<Fa
     seal,
     kept: createKeptResponses(options.keptResponses ?? {}),
     limits,
+    requireFewUnread,
     authenticate: (operationId, alternatives) =>
       authenticate(
         { verify: tokens.verify, findCaller: callers.find, knownCaller, limits },

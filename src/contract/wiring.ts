@@ -13,6 +13,7 @@ import type { KeptResponses } from '../http/kept-responses.ts';
 import type { Limits } from '../http/rate-limits.ts';
 import type { Scope } from '../http/scopes.ts';
 import type { OperationResponse } from '../http/stored-response.ts';
+import type { RequireFewUnread } from '../http/unread-responses.ts';
 import { ignoreBody, registerBodyParsers, requireBody, requireMediaType } from './bodies.ts';
 import { announceDeprecation } from './deprecation.ts';
 import { preferred } from './negotiation.ts';
@@ -31,6 +32,7 @@ export interface Wiring {
   /** What clients keep under their Idempotency-Keys. */
   kept: KeptResponses;
   limits: Limits;
+  requireFewUnread: RequireFewUnread;
   /** Checks token, limit and scope of a secured operation; see http/authenticate.ts. */
   authenticate: (
     operationId: OperationId,
@@ -157,7 +159,7 @@ const exceptBodies: typeof validatorCompiler = (schema) =>
 type AnyHandler = (call: object) => Promise<OperationResponse>;
 
 function adapt(operationId: OperationId, wiring: Wiring) {
-  const { handlers, seal, kept, limits, afterWrite } = wiring;
+  const { handlers, seal, kept, limits, requireFewUnread, afterWrite } = wiring;
   const handler = handlers[operationId] as AnyHandler;
   const { mediaTypes, security, writes } = operations[operationId];
   const mayWrite = writes && security.length > 0;
@@ -195,6 +197,8 @@ function adapt(operationId: OperationId, wiring: Wiring) {
           }),
     );
     if (mayWrite && performed) afterWrite();
+    // Many may have begun while there was little unread. A write has to tell that it took effect.
+    if (!writes) requireFewUnread(request);
     const { status, headers, body } = response;
     reply.code(status).headers(headers);
     if (body === undefined) return reply.send();
