@@ -9,9 +9,14 @@ import { runToEnd } from '../support/process.ts';
 t.setTimeout(300_000);
 
 const bugs = [
-  { plant: 'early-response', fault: 'kill-node', rule: 'lost: "every acknowledged write is there"' },
-  { plant: 'lost-event', fault: 'database-resets', rule: 'lost: "an event for each version"' },
-  { plant: 'repeated-call', fault: 'database-resets', rule: 'repeated: "no keyed call takes effect twice"' },
+  { plant: 'early-response', fault: 'kill-node', rule: /lost: "every acknowledged write is there"/ },
+  // Whether later versions of a record have one decides which of the two rules sees it.
+  {
+    plant: 'lost-event',
+    fault: 'database-resets',
+    rule: /lost: "(an event for each version|no write without its event)"/,
+  },
+  { plant: 'repeated-call', fault: 'database-resets', rule: /repeated: "no keyed call takes effect twice"/ },
 ];
 
 for (const { plant, fault, rule } of bugs)
@@ -27,7 +32,7 @@ for (const { plant, fault, rule } of bugs)
       '1',
     );
     t.equal(ended, 1);
-    t.ok(stdout.includes(rule), stdout.slice(0, 4_000));
+    t.match(stdout, rule, stdout.slice(0, 4_000));
     t.match(stdout, /^run it again with SEED=\d+$/m);
     t.match(stdout, /^ {4}call \d+.*: [A-Z]+ \//m, 'with the history of the record');
   });
