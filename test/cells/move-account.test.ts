@@ -240,7 +240,7 @@ t.test('what holds a table for long keeps nobody from writing', { buffered: true
   const { acme, path } = await startAcme(first);
   const vacuum = { target: first, table: 'idempotency_key', mode: 'share update exclusive' } as const;
   const program = await whileItWaits(t, { ...vacuum, program: () => move(t, env) }, async ({ printed }) => {
-    t.match(printed.stderr, /refusing its writes/);
+    await eventually('it says so', async () => /refusing its writes/.test(printed.stderr));
     t.equal((await acme.put(path, { name: 'Meanwhile' })).status, 200);
   });
   t.match(await program.outcome, { ended: 0 });
