@@ -4821,7 +4821,7 @@ export interface components {
          */
         PhotoUrl: string | null;
         /**
-         * @description Price in the currency of the location, as a decimal number with at most as many decimal places as the currency has by ISO 4217: none for JPY, two for EUR, three for KWD. It is stored exactly; a further decimal place is refused, never rounded. As with any number in JSON, digits beyond the fifteenth need not be seen (RFC 8259, section 6).
+         * @description Price in the currency of the location, as a decimal number with at most as many decimal places as the currency has by ISO 4217: none for JPY, two for EUR, three for KWD. It is stored exactly; a further decimal place is refused, never rounded. As in any JSON number, digits after the fifteenth may be ignored (RFC 8259, section 6).
          * @example 450
          */
         Price: number;
